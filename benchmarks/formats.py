@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.resources import files
 from typing import Any
 
 import jsonschema_rs
@@ -16,6 +15,7 @@ import changewire as cw
 from benchmarks.tables import Result, timed, verdict
 from benchmarks.timing import Action, compare
 from changewire_messages import FORMATS
+from changewire_messages.bundles import schema_of
 
 ORJSON, MSGPACK = "orjson (parse only)", "msgpack (parse only)"
 DECODE, ENCODE, PROOF = "decode", "encode, with proof", "jsonschema-rs + orjson"
@@ -116,9 +116,8 @@ _ROWS: dict[str, dict[str, Callable[[Any], None]]] = {
 
 def _examples(format: str) -> list[Any]:
     package = FORMATS[format]
-    variant = "write" if format.startswith("aerospike") else "message"
-    text = (files(package) / "schemas" / f"{variant}.json").read_text(encoding="utf-8")
-    return list(json.loads(text)["examples"])
+    variant = "Write" if format.startswith("aerospike") else "Message"
+    return list(schema_of(package, variant)["examples"])
 
 
 def _one(name: str, size: str, data: bytes, rounds: int, seconds: float) -> Result:
@@ -145,6 +144,5 @@ def _one(name: str, size: str, data: bytes, rounds: int, seconds: float) -> Resu
 
 def _proof(name: str, message: Any) -> Action:
     """Return what a careful producer does without us: validate, then write."""
-    path = files(FORMATS[name]) / "schemas" / "message.json"
-    validator = jsonschema_rs.validator_for(json.loads(path.read_text(encoding="utf-8")))
+    validator = jsonschema_rs.validator_for(schema_of(FORMATS[name], "Message"))
     return lambda: validator.is_valid(message) and orjson.dumps(message)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from confluent_kafka.schema_registry import SchemaRegistryClient
@@ -21,6 +20,7 @@ from benchmarks.tables import MICROSECONDS, Result
 from benchmarks.timing import Action, Timing, compare
 from changewire.kafka import ChangewireDeserializer, ChangewireSerializer
 from changewire_messages import ENCODINGS, FORMATS
+from changewire_messages.bundles import schema_of, schema_text
 
 # Their constructors are made at run time, where type checkers do not see them.
 SERIALIZER: Any = JSONSerializer
@@ -107,8 +107,7 @@ def table(title: str, found: Mapping[str, Mapping[str, Timing]], ours: str) -> R
 
 
 def _schema(format: str) -> str:
-    path = files(FORMATS[format]) / "schemas" / "message.json"
-    return path.read_text(encoding="utf-8")
+    return schema_text(schema_of(FORMATS[format], "Message"))
 
 
 @cache

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Any
+
+from changewire_messages.bundles import schema_of
 
 FORMAT = "aerospike-json"
 
 
 def examples(variant: str) -> list[Any]:
     """Return the examples of a schema, parsed."""
-    schema = files("changewire_messages.aerospike_json") / "schemas" / f"{variant}.json"
-    return list(json.loads(schema.read_text(encoding="utf-8"))["examples"])
+    return list(schema_of("changewire_messages.aerospike_json", variant.capitalize())["examples"])
 
 
 def mixed_messages() -> list[bytes | None]:

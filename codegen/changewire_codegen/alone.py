@@ -35,11 +35,7 @@ def alone_test(definition: Object, union: Union, value: str) -> str:
 
 
 def check_alone(family: Family) -> None:
-    """Refuse the keyword where it has no meaning.
-
-    Raises:
-        SchemaError: It does.
-    """
+    """Refuse the keyword where it has no meaning."""
     for definition in family.definitions.values():
         prop = alone_property(definition)
         if prop is None or not isinstance(definition, Object):

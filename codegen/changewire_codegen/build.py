@@ -45,11 +45,7 @@ _RESOLVE: Mapping[str, Callable[[Definitions], None]] = {
 
 
 def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, Node]) -> Family:
-    """Return the family that ``family.json`` and its schema files describe.
-
-    Raises:
-        SchemaError: A definition is outside the dialect in a way no metaschema can say.
-    """
+    """Return the family that ``family.json`` and its schema files describe."""
     places = _places(folder, documents)
     titles = {(file, pointer): node["title"] for file, pointer, node in places}
     definitions: Definitions = {}

@@ -21,14 +21,7 @@ FOLDER_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def load(folder: Path) -> list[Family]:
-    """Read every family below ``folder``, sorted by name.
-
-    Args:
-        folder: Holds one folder for each family, with a ``family.json`` and its schema files.
-
-    Raises:
-        SchemaError: A file is not JSON, or is outside the dialect.
-    """
+    """Read every family below ``folder``, sorted by name."""
     paths = sorted(folder.glob(f"*/{FAMILY_FILE}"))
     if not paths:
         raise SchemaError(str(folder), "", f"no family here: expected */{FAMILY_FILE}")
@@ -42,15 +35,7 @@ def load_family(folder: Path) -> Family:
 
 
 def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
-    """Return one family from the texts of its files.
-
-    Args:
-        name: That of its folder, which becomes that of a package.
-        texts: What each file holds, by file name; one of them is ``family.json``.
-
-    Raises:
-        SchemaError: A file is not JSON, or is outside the dialect.
-    """
+    """Return one family from the texts of its files."""
     if not FOLDER_NAME.match(name) or keyword.iskeyword(name):
         raise SchemaError(
             name,
@@ -82,12 +67,7 @@ def _read(name: str, text: bytes) -> Mapping[str, Any]:
 
 
 def parsed(text: bytes) -> object:
-    """Return what JSON text says.
-
-    Raises:
-        ValueError: It is no JSON, or a property occurs twice in one object.
-        RecursionError: It is nested too deeply.
-    """
+    """Return what JSON text says."""
     return json.loads(text, object_pairs_hook=_unique)
 
 

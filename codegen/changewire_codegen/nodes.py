@@ -12,6 +12,10 @@ def _nothing() -> dict[str, Mapping[str, Any]]:
     return {}
 
 
+def _no_names() -> dict[str, str]:
+    return {}
+
+
 INT32 = (-(2**31), 2**31 - 1)
 INT64 = (-(2**63), 2**63 - 1)
 
@@ -139,11 +143,13 @@ class Tag:
         wire: Name of the property.
         value: The arm's own value; None in the open arm.
         known: Values of all other arms; only in the open arm.
+        models: Name of the class for each value, where one object describes the arms of several.
     """
 
     wire: str
     value: str | None
     known: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=_no_names)
 
 
 @dataclass(frozen=True)
@@ -239,11 +245,13 @@ class Union(Definition):
     Attributes:
         tag: The property that distinguishes the arms.
         tags: The value of each arm; None for the open arm, which takes what no other knows.
+        shape: The object that all arms are, but for their tags; only where an enum gave the tags.
     """
 
     tag: str
     arms: tuple[str, ...]
     tags: tuple[str | None, ...] = ()
+    shape: Object | None = None
 
     @property
     def open_arm(self) -> str | None:
@@ -316,3 +324,26 @@ class Family:
     meta: Mapping[str, Any]
     schemas: Mapping[str, Mapping[str, Any]]
     variants: Mapping[str, str]
+
+
+def by_shape(family: Family) -> Family:
+    """Return a family in which an object whose tag is an enum is one definition.
+
+    There is a class for each value, which only models distinguish.
+    """
+    shapes = {
+        arm: name
+        for name, found in family.definitions.items()
+        if isinstance(found, Union) and found.shape is not None
+        for arm in found.arms
+    }
+    definitions: dict[str, AnyDefinition] = {}
+    for name, definition in family.definitions.items():
+        if isinstance(definition, Union) and definition.shape is not None:
+            definitions[name] = definition.shape
+        elif isinstance(definition, Union):
+            arms = tuple(shapes.get(arm, arm) for arm in definition.arms)
+            definitions[name] = replace(definition, arms=arms)
+        elif name not in shapes:
+            definitions[name] = definition
+    return replace(family, definitions=definitions)

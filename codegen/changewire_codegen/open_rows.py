@@ -14,11 +14,7 @@ _SHORTER = "an array that is told from a longer one by its length must be closed
 
 
 def check_open_rows(family: Family) -> None:
-    """Refuse open arrays where a reader could not tell, or keep, what is beyond their positions.
-
-    Raises:
-        SchemaError: There is one.
-    """
+    """Refuse open arrays where a reader could not tell, or keep, what is beyond their positions."""
     parts = {
         name
         for definition in family.definitions.values()

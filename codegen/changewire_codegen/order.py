@@ -33,9 +33,6 @@ def in_order(definitions: Definitions) -> Definitions:
 
     Only an object may refer to itself, directly or through others. In such a cycle the unions and
     named types come last: Python reads what they refer to at once, but that of a class later.
-
-    Raises:
-        SchemaError: A cycle of references passes through no object.
     """
     done: Definitions = {}
     while len(done) < len(definitions):
@@ -81,12 +78,6 @@ def held_type(prop: Property) -> Type:
     """Return the type of a property, nullable if it may be absent."""
     is_there = prop.required or isinstance(prop.type, Nullable)
     return prop.type if is_there else Nullable(prop.type)
-
-
-def held_by_messages(family: Family) -> set[str]:
-    """Return the definitions that parts of a message are models of; not those kept as text."""
-    roots = list(family.roles.values() or family.variants.values())
-    return _reached(roots, family, _held)
 
 
 def has_extra(definition: AnyDefinition, family: Family) -> bool:
@@ -196,3 +187,9 @@ def without(names: set[str], definition: AnyDefinition) -> AnyDefinition:
     if isinstance(definition, Alias):
         return replace(definition, type=with_references(definition.type, change))
     return definition
+
+
+def arm_tag(name: str, family: Family) -> int | None:
+    """Return the position that makes an array an arm; None if it is none."""
+    rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
+    return next((row.tag for row in rows if any(arm.name == name for arm in row.arms)), None)

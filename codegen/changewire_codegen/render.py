@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from changewire_codegen.canonical import SOURCE_FILE, canonical_schemas, source_document
-from changewire_codegen.emit.arrow import arrow, arrow_types
+from changewire_codegen.bundle import bundle_text
+from changewire_codegen.emit.columns import arrow, arrow_types, fields, rows, spark
 from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
 from changewire_codegen.emit.kernel import KERNEL_FILE, kernel_table
@@ -24,7 +24,6 @@ from changewire_codegen.emit.package import (
     package_init,
 )
 from changewire_codegen.emit.page import page
-from changewire_codegen.emit.spark import rows, spark
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
 from changewire_codegen.nodes import Family
@@ -35,6 +34,7 @@ EMITTERS: Mapping[str, Emitter] = {
     "__init__.py": family_init,
     "arrow.py": arrow,
     "extras.py": extras,
+    "fields.py": fields,
     "leniencies.py": leniencies,
     "models.py": models,
     "spark.py": spark,
@@ -46,6 +46,7 @@ EMITTERS: Mapping[str, Emitter] = {
 OF_TABLES: Mapping[str, Emitter] = {
     "__init__.py": family_init,
     "arrow.py": arrow_types,
+    "fields.py": fields,
     "models.py": models,
     "spark.py": spark,
 }
@@ -88,9 +89,7 @@ def render(
             sources[f"{family.name}/{name}"] = emit(family, package)
     files = {"py.typed": "", **formatted(sources, package)}
     for family in families:
-        for name, text in canonical_schemas(family).items():
-            files[f"{family.name}/schemas/{name}"] = text
-        files[f"{family.name}/{SOURCE_FILE}"] = source_document(family)
+        files[f"schemas/{family.name}.json"] = bundle_text(family)
         if family.format is not None:
             files[f"{family.name}/{KERNEL_FILE}"] = kernel_table(family)
     return dict(sorted(files.items()))
@@ -109,15 +108,7 @@ def _emitters(family: Family, beside: str | None) -> Mapping[str, Emitter]:
 
 
 def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:
-    """Return modules with unused imports gone, imports sorted, and formatted.
-
-    Args:
-        sources: Text of each module by its path.
-        package: Import name of the package that they are part of.
-
-    Raises:
-        RuntimeError: ruff refused a module; its message is the text.
-    """
+    """Return modules with unused imports gone, imports sorted, and formatted."""
     own = f"--config=lint.isort.known-first-party={json.dumps([package])}"
     with tempfile.TemporaryDirectory() as folder:
         for name, text in sources.items():

@@ -37,9 +37,6 @@ def resolve_row_unions(definitions: Definitions) -> None:
     At the root of a file the arms stay models of their own, which the reader of a message chooses
     from before it decodes. In ``$defs`` they become one model: msgspec decodes no union of arrays
     that it would have to distinguish by a position after the first.
-
-    Raises:
-        SchemaError: The arms of a union cannot be distinguished, or are used without it.
     """
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]

@@ -43,11 +43,7 @@ class Tree(ABC):
 
     @abstractmethod
     def check_ours(self) -> None:
-        """Refuse to write where files would be lost that were not generated.
-
-        Raises:
-            TargetError: There are such files.
-        """
+        """Refuse to write where files would be lost that were not generated."""
 
 
 class Package(Tree):
@@ -112,11 +108,7 @@ def compare_all(trees: Sequence[Tree]) -> list[tuple[str, str]]:
 
 
 def write_all(trees: Sequence[Tree]) -> None:
-    """Write all trees.
-
-    Raises:
-        TargetError: Files that were not generated would be lost; nothing was written.
-    """
+    """Write all trees."""
     for tree in trees:
         tree.check_ours()
     for tree in trees:
@@ -140,11 +132,7 @@ def compare(tree: Tree) -> list[FileDifference]:
 
 
 def write(tree: Tree) -> None:
-    """Write the files of a tree, and remove generated files that do not belong to it.
-
-    Raises:
-        TargetError: Files that were not generated would be lost; nothing was written.
-    """
+    """Write the files of a tree, and remove generated files that do not belong to it."""
     tree.check_ours()
     for difference in compare(tree):
         path = tree.root / difference.path

@@ -85,16 +85,7 @@ class Place:
 
 
 def build_type(node: Node, place: Place, own: frozenset[str] = frozenset()) -> Type:
-    """Return the type that a node describes.
-
-    Args:
-        node: What to read.
-        place: Where it stands.
-        own: Keywords that have a meaning there beside the type.
-
-    Raises:
-        SchemaError: The node is an anonymous object, an ambiguous union, or not a type.
-    """
+    """Return the type that a node describes."""
     place.check_keywords(node, own)
     if "$ref" in node:
         return RefTo(place.resolve(node["$ref"]))

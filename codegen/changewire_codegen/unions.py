@@ -18,9 +18,6 @@ def resolve_unions(definitions: Definitions) -> None:
 
     An arm whose tag is an enum becomes one object for each value, and a union of them under its
     own name.
-
-    Raises:
-        SchemaError: The arms of a union cannot be distinguished, or an arm has no union.
     """
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]
@@ -94,7 +91,8 @@ def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
         definitions[name] = replace(arm, name=name, properties=own, tag=Tag(tag, value))
         names.append(name)
     head = (arm.name, arm.description, arm.file, arm.pointer)
-    definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values)
+    shape = replace(arm, tag=Tag(tag, values[0], models=dict(zip(values, names, strict=True))))
+    definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values, shape=shape)
     return names
 
 

@@ -22,21 +22,28 @@ SHOWN = {
         "extras.py",
         "leniencies.py",
         "strategies.py",
-        "schemas/message.json",
+        "bundle.json",
     ),
-    "anything": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "binary": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "bytes_and_times": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "choices": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "constants": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "anything": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "binary": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "bytes_and_times": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "choices": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "constants": (
+        "models.py",
+        "validators.py",
+        "strategies.py",
+        "fields.py",
+        "arrow.py",
+        "spark.py",
+    ),
     "enum_tag": ("models.py", "validators.py", "strategies.py", "page.md"),
     "family_file": ("__init__.py", "page.md"),
     "leniencies": ("leniencies.py", "page.md"),
-    "lists_and_maps": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "map_keys": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "names": ("models.py", "arrow.py", "spark.py", "page.md"),
-    "open_arm": ("models.py", "validators.py", "extras.py", "strategies.py"),
-    "open_objects": ("extras.py", "validators.py"),
+    "lists_and_maps": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "map_keys": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "names": ("models.py", "fields.py", "page.md"),
+    "open_arm": ("models.py", "validators.py", "strategies.py"),
+    "open_objects": ("validators.py", "extras.py"),
     "open_rows": (
         "models.py",
         "dispatch.py",
@@ -44,41 +51,40 @@ SHOWN = {
         "extras.py",
         "leniencies.py",
         "strategies.py",
-        "arrow.py",
+        "fields.py",
         "page.md",
     ),
     "optional_and_nullable": (
         "models.py",
         "validators.py",
         "strategies.py",
-        "arrow.py",
-        "spark.py",
+        "fields.py",
     ),
-    "recursion": ("models.py", "validators.py", "extras.py", "strategies.py", "arrow.py"),
-    "references": ("models.py", "schemas/parcel.json"),
-    "repeated": ("models.py", "arrow.py", "extras.py", "__init__.py"),
+    "recursion": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "references": ("models.py", "bundle.json"),
+    "repeated": ("models.py", "fields.py", "__init__.py"),
     "row_union": (
         "models.py",
         "dispatch.py",
         "validators.py",
         "strategies.py",
-        "arrow.py",
+        "fields.py",
         "page.md",
-        "schemas/drop.json",
+        "bundle.json",
     ),
-    "rows": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "rows": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "rules": ("models.py", "validators.py", "strategies.py"),
-    "scalars": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
-    "tables": ("__init__.py", "models.py", "arrow.py", "spark.py", "page.md"),
+    "scalars": ("models.py", "validators.py", "strategies.py", "fields.py", "page.md"),
+    "tables": ("__init__.py", "models.py", "fields.py", "arrow.py", "spark.py", "page.md"),
     "tagged_rows": (
         "models.py",
         "validators.py",
         "leniencies.py",
         "strategies.py",
-        "arrow.py",
+        "fields.py",
         "page.md",
     ),
-    "tagged_union": ("models.py", "validators.py", "strategies.py", "arrow.py", "spark.py"),
+    "tagged_union": ("models.py", "validators.py", "strategies.py", "fields.py"),
 }
 """The files in which the feature of a case shows."""
 
@@ -87,7 +93,9 @@ SHOWN = {
 def test_case_becomes_the_files_beside_it(name: str, rendered: Mapping[str, str]) -> None:
     """What a feature of the dialect becomes changes only where somebody meant it to."""
     folder = CASES / name / "expected"
-    texts = {f"{path}.txt": rendered[f"{name}/{path}"] for path in SHOWN[name]}
+    paths = {path: f"{name}/{path}" for path in SHOWN[name]}
+    paths |= {"bundle.json": f"schemas/{name}.json"} if "bundle.json" in paths else {}
+    texts = {f"{path}.txt": rendered[place] for path, place in paths.items()}
     if os.environ.get(UPDATE):
         _update(name, texts)
     kept = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}

@@ -26,6 +26,8 @@ from tests.codegen.helpers import (
     module,
 )
 
+from changewire_messages.bundles import schemas_of
+
 pytestmark = pytest.mark.usefixtures("generated")
 
 REFUSED = (msgspec.MsgspecError, LookupError, TypeError, AttributeError)
@@ -51,8 +53,7 @@ def strategy(family: str, variant: str, *, broken: bool = False) -> st.SearchStr
 
 def canonical(rendered: Mapping[str, str], family: str, variant: str) -> Any:
     """Return the canonical schema of a variant."""
-    found = [json.loads(t) for p, t in rendered.items() if p.startswith(f"{family}/schemas/")]
-    return next(schema for schema in found if schema["title"] == variant)
+    return schemas_of(json.loads(rendered[f"schemas/{family}.json"]))[variant]
 
 
 @pytest.mark.parametrize(("family", "variant"), VARIANTS)

@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 from jsonschema import Draft202012Validator
-from tests.codegen.helpers import SCHEMAS
+from tests.codegen.helpers import CASES, SCHEMAS
 
-from changewire_codegen.canonical import canonical_schemas, digest
-from changewire_codegen.load import load
+from changewire_codegen.bundle import bundle, unbundled
+from changewire_codegen.load import family_of, load
+from changewire_messages.bundles import bundle_of, digest, schema_of, schemas_of
 
 FAMILIES = {family.name: family for family in load(SCHEMAS)}
 FILES = sorted(path for path in SCHEMAS.glob("*/*.json") if path.name != "family.json")
@@ -53,7 +54,7 @@ def test_examples_are_valid(path: Path) -> None:
     Examples in MessagePack are held against both in ``tests/generated/test_msgpack.py``.
     """
     family = FAMILIES[path.parent.name]
-    schema = json.loads(canonical_schemas(family)[path.name])
+    schema = schemas_of(bundle(family))[read(path)["title"]]
     assert schema["examples"] == read(path)["examples"]
     for example in schema["examples"] if family.encoding == "json" else ():
         assert [error.message for error in Draft202012Validator(schema).iter_errors(example)] == []
@@ -69,10 +70,32 @@ def test_examples_are_valid(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=identify)
 def test_digest_is_that_of_the_bundled_schema(path: Path) -> None:
     """The package says by which schema its code was made, and brings that schema along."""
-    family = FAMILIES[path.parent.name]
-    package = importlib.import_module(f"changewire_messages.{family.name}")
-    bundled = Path(str(package.__file__)).parent / "schemas" / path.name
-    assert package.DIGESTS[read(path)["title"]] == digest(bundled.read_text(encoding="utf-8"))
+    package = importlib.import_module(f"changewire_messages.{path.parent.name}")
+    title = read(path)["title"]
+    schema = schema_of(package.__name__, title)
+    assert package.DIGESTS[title] == digest(schema)
+    assert schema["$id"] == read(path)["$id"]
+
+
+@pytest.mark.parametrize("folder", [SCHEMAS, CASES], ids=["own", "cases"])
+def test_bundle_has_the_files_that_it_was_made_from(folder: Path) -> None:
+    """The files of a bundle describe the family that they were bundled from."""
+    for family in load(folder):
+        texts = {
+            file: json.dumps(text).encode() for file, text in unbundled(bundle(family)).items()
+        }
+        assert family_of(family.name, texts).definitions == family.definitions
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_bundle_is_a_schema_for_any_validator(name: str) -> None:
+    """A bundle is plain JSON Schema, and its definitions validate the examples as they stand."""
+    found = bundle_of(f"changewire_messages.{name}")
+    Draft202012Validator.check_schema(found)
+    for title, definition in found["$defs"].items():
+        reader = Draft202012Validator({**found, "$ref": f"#/$defs/{title}"})
+        for example in definition.get("examples", ()) if FAMILIES[name].encoding == "json" else ():
+            assert reader.is_valid(example)
 
 
 def described(node: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
@@ -104,8 +127,9 @@ def test_formats_are_told_by_the_package() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_exported_names_are_the_titles(name: str) -> None:
-    """A generated family exports each of its definitions, and its constants."""
+    """A family exports its definitions, its constants, and functions if it has messages."""
     package = importlib.import_module(f"changewire_messages.{name}")
     constants = {"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"}
     constants |= {"ALONE"} if name == "lindorm_json" else set()
-    assert set(package.__all__) == {*FAMILIES[name].definitions, *constants}
+    functions = {"decode", "encode", "errors"} if FAMILIES[name].roles else set()
+    assert set(package.__all__) == {*FAMILIES[name].definitions, *constants, *functions}

@@ -90,5 +90,5 @@ def test_a_table_hides_no_type_of_columns() -> None:
         }
         for title in ("String", "Text")
     ]
-    with imported(family_with(*tables, kind="tables"), "arrow") as (arrow,):
+    with imported(family_with(*tables, kind="tables"), "fields", "arrow") as (_, arrow):
         assert arrow.TEXT.field("a").type == arrow.STRING.field("a").type == pa.string()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,13 +13,14 @@ from jsonschema import Draft202012Validator
 from tests.generated.msgpack_reference import is_valid_by
 from tests.runtime.codec.oracles import Extended
 
-from changewire_codegen.canonical import canonical_schemas
+from changewire_codegen.bundle import bundle
 from changewire_codegen.compat.diff import Compared, compare_families
 from changewire_codegen.compat.rules import Side
 from changewire_codegen.compat.sources import families_of
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
+from changewire_messages.bundles import schemas_of
 
 PAIRS = Path(__file__).parent
 NAMES = sorted(path.parent.name for path in PAIRS.glob("*/expected.json"))
@@ -73,7 +73,7 @@ def examples(family: Family, file: str) -> list[Any]:
 
 def verdict_of(family: Family, file: str) -> Callable[[Any], bool]:
     """Return the verdict of ``jsonschema``, by the canonical schema of a file."""
-    schema = json.loads(canonical_schemas(family)[file])
+    schema = schemas_of(bundle(family))[family.schemas[file]["title"]]
     if family.encoding == "msgpack":
         return is_valid_by(schema)
     return _json_verdict(schema)

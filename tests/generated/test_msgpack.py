@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from typing import Any
 
 import msgpack
@@ -20,6 +18,7 @@ import changewire as cw
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages import drawing
 from changewire_messages.aerospike_msgpack import dispatch, strategies, validators
+from changewire_messages.bundles import schema_of
 
 modest = settings(
     deadline=None,
@@ -44,7 +43,7 @@ KEY = ["ns", "set", DIGEST, None]
 
 def schema(stem: str) -> Any:
     """Return the bundled schema of a variant."""
-    return json.loads((files(wire) / "schemas" / f"{stem}.json").read_text("utf-8"))
+    return schema_of(wire.__name__, STEMS[stem])
 
 
 REFERENCE: dict[str, Callable[[object], bool]] = {stem: is_valid_by(schema(stem)) for stem in STEMS}
@@ -121,6 +120,14 @@ def test_messages_with_anything_anywhere(stem: str, data: st.DataObject) -> None
     value = data.draw(swapped(getattr(strategies, stem)()))
     found = verdicts(value, stem)
     assert len(set(found.values())) == 1, found
+
+
+def test_particle_type_beyond_64_bits_is_refused() -> None:
+    """A particle type that nobody knows must be an integer of 64 bits all the same."""
+    (value, *_) = (msgspec.msgpack.decode(bytes.fromhex(t)) for t in schema("write")["examples"])
+    value[2][4] = [["a", 2**63, 0, None]]
+    assert set(verdicts(value, "write").values()) == {False}
+    assert [issue[0] for issue in validators.errors(value, "Write")] == ["/2/4/0/1"]
 
 
 @variants

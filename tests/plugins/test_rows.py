@@ -17,7 +17,7 @@ import changewire as cw
 import changewire.spark as cws
 import changewire_messages.aerospike_msgpack as packed
 from changewire.engines.typed.readings import ROW_SCHEMA, TYPED_BY
-from changewire_codegen.emit import spark as emitted
+from changewire_codegen.emit import columns as emitted
 
 pytestmark = pytest.mark.usefixtures("installed")
 

@@ -9,9 +9,9 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from changewire_codegen.canonical import SOURCE_FILE
+from changewire_codegen.bundle import unbundled
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import FAMILY_FILE, family_of, load, load_family, parsed
 from changewire_codegen.nodes import Family
@@ -65,10 +65,10 @@ def _families(source: str) -> Iterator[Family]:
 
 
 def _installed() -> Iterator[Family]:
-    for folder in sorted(files(PACKAGE).iterdir(), key=lambda item: item.name):
-        document = folder / SOURCE_FILE
-        if document.is_file():
-            yield _of_document(folder.name, json.loads(document.read_bytes()))
+    folder = files(PACKAGE) / "schemas"
+    for path in sorted(folder.iterdir(), key=lambda item: item.name):
+        documents = unbundled(json.loads(path.read_bytes()))
+        yield _of_document(path.name.removesuffix(".json"), documents)
 
 
 def _of_document(name: str, document: Mapping[str, Any]) -> Family:
@@ -77,13 +77,15 @@ def _of_document(name: str, document: Mapping[str, Any]) -> Family:
 
 
 def _of_file(source: str, path: Path) -> Family:
-    """Return a family of one schema, or the one that a document holds."""
+    """Return a family of one schema, or the one that a document or a bundle holds."""
     if path.stat().st_size > _MOST_BYTES:
         raise SourceError(f"{source}: a schema file of more than {_MOST_BYTES:,} bytes")
     try:
         document = parsed(path.read_bytes())
     except ValueError as error:
         raise SourceError(f"{source}: not JSON: {error}") from error
+    if isinstance(document, dict) and "x-family" in document:
+        document = unbundled(cast("Mapping[str, Any]", document))
     if isinstance(document, dict) and FAMILY_FILE in document:
         return _of_document(_SINGLE, document)
     meta = {"title": "A schema", "description": "One schema.", "encoding": "json"}

@@ -69,15 +69,7 @@ def _variants(message: StructColumn, family: Family) -> dict[str, tuple[str, ...
 def _held(
     struct: StructColumn, own: StructColumn, arms: tuple[str, ...], path: str, family: Family
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield path, type and meaning of the columns of a struct that a variant may fill.
-
-    Args:
-        struct: What the column is, for all variants.
-        own: What it holds in this variant, or in some more if it is not narrowed yet.
-        arms: Definitions of the variant.
-        path: Prefix of the paths.
-        family: Has the definitions.
-    """
+    """Yield path, type and meaning of the columns of a struct that a variant may fill."""
     chosen = tuple(arm for arm in _arms(own, family) if arm in arms)
     narrowed = StructColumn(chosen) if chosen else own
     fields = {field.name: field for field in fields_of(narrowed, family)}

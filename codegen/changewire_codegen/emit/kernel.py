@@ -127,15 +127,7 @@ class _Nodes:
     def _rows(
         name: str, at: Sequence[int], tags: Sequence[Sequence[Sequence[int]]], arms: Sequence[int]
     ) -> Mapping[str, Any]:
-        """Return the node of one of several rows.
-
-        Args:
-            name: Its name.
-            at: Positions of the tags.
-            tags: For each arm the values that the tags have together; none for the arm of all
-                others.
-            arms: Nodes of the arms.
-        """
+        """Return the node of one of several rows."""
         return {
             "kind": "rows",
             "name": name,

@@ -24,6 +24,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    by_shape,
 )
 from changewire_codegen.order import has_extra, held_type, references
 from changewire_codegen.writer import UNTYPED, Writer, module_docstring
@@ -35,6 +36,7 @@ UNKNOWN_PROPERTY = "unknown-property"
 
 def leniencies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
+    family = by_shape(family)
     lenient = {name: family.definitions[name] for name in lenient_names(family)}
     writer = Writer()
     writer(module_docstring("Leniencies", family))
@@ -74,7 +76,8 @@ def leniencies(family: Family, package: str) -> str:
 def _entry(roots: list[str], family: Family, writer: Writer) -> None:
     with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
         for name in sorted(roots):
-            writer(f"models.{name}: _{snake(name)},")
+            for model in _models(family.definitions[name]):
+                writer(f"models.{model}: _{snake(name)},")
     writer("}")
     writer()
     with writer.block("def leniencies(message: object) -> list[str]:"):
@@ -87,6 +90,12 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
         with writer.block("if check is not None:"):
             writer("check(message, used)")
         writer("return used")
+
+
+def _models(definition: Definition) -> list[str]:
+    """Return the names of the classes of a definition."""
+    tag = definition.tag if isinstance(definition, Object) else None
+    return [*tag.models.values()] if tag is not None and tag.models else [definition.name]
 
 
 def _about_extra(family: Family) -> list[str]:
@@ -222,9 +231,9 @@ def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> No
         f"_{snake(union.name).upper()}_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {{"
     )
     with writer.block(head):
-        for arm in union.arms:
-            if arm in lenient:
-                writer(f"models.{arm}: _{snake(arm)},")
+        for arm in dict.fromkeys(union.arms):
+            for model in _models(lenient[arm]) if arm in lenient else ():
+                writer(f"models.{model}: _{snake(arm)},")
     writer("}")
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from changewire_codegen.alone import alone_property
-from changewire_codegen.canonical import canonical_schemas, digest
+from changewire_codegen.bundle import bundle
+from changewire_codegen.library.bundles import digest, schemas_of
 from changewire_codegen.nodes import Family
 from changewire_codegen.writer import COMMAND, Writer, module_docstring
 
@@ -19,10 +20,13 @@ LIBRARY = Path(__file__).parents[1] / "library"
 _COPIED = "Copied into each generated package."
 """What stands in their docstrings here."""
 
-OWN = ("columns.py", "drawing.py", "forms.py", "support.py")
+OWN = (
+    "bundles.py", "columns.py", "drawing.py", "fields.py", "forms.py", "hooks.py", "messages.py",
+    "spark_types.py", "support.py", "unknown.py",
+)  # fmt: skip
 """What a package that stands for itself has."""
 
-USED = ("columns.py", "drawing.py", "support.py")
+USED = tuple(name for name in OWN if name not in {"bundles.py", "forms.py", "hooks.py"})
 """What modules of families import."""
 
 
@@ -34,6 +38,8 @@ def family_init(family: Family, package: str) -> str:
     writer("from __future__ import annotations")
     writer("from collections.abc import Mapping")
     writer("from typing import Final")
+    if family.roles:
+        writer(f"from {package}.messages import Messages")
     writer(f"from {package}.{family.name}.models import (")
     for name in names:
         writer(f"    {name},")
@@ -44,7 +50,8 @@ def family_init(family: Family, package: str) -> str:
         if (prop := alone_property(definition)) is not None
     }
     constants = [*(["ALONE"] if alone else []), "DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"]
-    writer(f"__all__ = {[*constants, *names]!r}")
+    functions = ["decode", "encode", "errors"] if family.roles else []
+    writer(f"__all__ = {[*constants, *names, *functions]!r}")
     writer(f"FORMAT: Final = {family.format!r}")
     writer('"""Public name of the wire format; None for a family that is not a wire format."""')
     writer(f"ENCODING: Final = {family.encoding!r}")
@@ -56,12 +63,12 @@ def family_init(family: Family, package: str) -> str:
     if alone:
         writer(f"ALONE: Final[Mapping[str, str]] = {alone!r}")
         writer('"""Property of a model whose value may be the whole message."""')
-    digests = {
-        family.variants[file.removesuffix(".json")]: digest(text)
-        for file, text in canonical_schemas(family).items()
-    }
+    digests = {title: digest(schema) for title, schema in schemas_of(bundle(family)).items()}
     writer(f"DIGESTS: Final[Mapping[str, str]] = {digests!r}")
-    writer('"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""')
+    writer('"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""')
+    if functions:
+        writer("_messages: Final = Messages(__name__)")
+        writer(f"{', '.join(functions)} = {', '.join(f'_messages.{name}' for name in functions)}")
     return writer.text()
 
 

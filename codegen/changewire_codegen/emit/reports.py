@@ -25,19 +25,14 @@ def below(name: str) -> str:
     return f"at + {'/' + escape_pointer(name)!r}"
 
 
-def refuse_type(word: str, writer: Writer) -> None:
-    """Write the check that the value is an array or an object."""
-    python_type = {"array": "list", "object": "dict"}[word]
-    with writer.block(f"if type(value) is not {python_type}:"):
-        report("at", "type", word, "value", writer)
+def refuse_type(writer: Writer) -> None:
+    """Write the check that the value is an object."""
+    with writer.block("if not is_object(value, at, out):"):
         writer("return")
 
 
 def refuse_length(row: Row, writer: Writer) -> None:
     """Write the check that the value is an array with as many positions as another."""
-    refuse_type("array", writer)
-    count = len(row.positions)
-    with writer.block(f"if len(value) {'<' if row.is_open else '!='} {count}:"):
-        words = f"at least {count} positions" if row.is_open else f"{count} positions"
-        report("at", "prefixItems", words, "value", writer)
+    is_open = ", is_open=True" if row.is_open else ""
+    with writer.block(f"if not is_row(value, {len(row.positions)}, at, out{is_open}):"):
         writer("return")

@@ -14,13 +14,7 @@ Spoil = Callable[[Type, str], str]
 
 
 def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writer) -> None:
-    """Write the strategies of an array whose tag fits no arm, or whose values not the tag.
-
-    Args:
-        row: What to spoil.
-        names: The strategy of valid arrays, and those of broken arms.
-        writer: Where the lines go.
-    """
+    """Write the strategies of an array whose tag fits no arm, or whose values not the tag."""
     valid, broken = names
     known = tuple(sorted(tag for tags in row.tags for tag in tags))
     other = "drawing.not_of('integer')"

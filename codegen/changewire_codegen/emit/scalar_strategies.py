@@ -19,27 +19,24 @@ _SIZED: Mapping[Kind, str] = {
 LONG = 256
 """As in `drawing`: beyond it what is drawn repeats a part of itself."""
 
-_INTEGERS: Mapping[str, tuple[int, int]] = {
-    "json": (INT64[0] * 2, INT64[1] * 2),
-    "msgpack": (INT64[0], 2**64 - 1),
-}
-"""Between which bounds integers are drawn that break a bound; MessagePack holds no others."""
-
 
 def draw_scalar(scalar: Scalar) -> str:
     """Return the strategy for valid values of a scalar."""
     if scalar.enum is not None:
-        return f"st.sampled_from({scalar.enum!r})"
+        only = len(scalar.enum) == 1
+        return f"st.just({scalar.enum[0]!r})" if only else f"st.sampled_from({scalar.enum!r})"
     if scalar.kind == "string" and scalar.pattern is not None:
         ascii_only = "alphabet=st.characters(codec='ascii')"
         return f"st.from_regex({exact(scalar.pattern)}, {ascii_only})"
     if scalar.kind in _SIZED:
-        return _sized(
-            _SIZED[scalar.kind], scalar.min_length or 0, f", max_size={scalar.max_length}"
-        )
+        most = "" if scalar.max_length is None else f"max_size={scalar.max_length}"
+        return _sized(_SIZED[scalar.kind], scalar.min_length or 0, most)
     if scalar.kind in {"integer", "number"}:
+        bounds = (scalar.minimum, scalar.maximum)
         function = "st.integers" if scalar.kind == "integer" else "drawing.numbers"
-        drawn = f"{function}({scalar.minimum}, {scalar.maximum})"
+        given = "" if bounds == (None, None) else ", ".join(map(str, bounds))
+        is_any = scalar.kind == "integer" and bounds == INT64
+        drawn = "drawing.INT64" if is_any else f"{function}({given})"
         known = scalar.excluded
         return f"{drawn}.filter(lambda value: value not in {known!r})" if known else drawn
     words = {
@@ -79,24 +76,23 @@ def _out_of_bounds(scalar: Scalar, encoding: str) -> list[str]:
     if scalar.kind == "binary":
         return _broken_sizes("st.binary", scalar)
     if scalar.kind == "bytes":
-        return [f"drawing.not_base64_texts({scalar.min_length or 0}, {scalar.max_length})"]
+        sizes = (scalar.min_length or 0, scalar.max_length)
+        given = "" if sizes == (0, None) else ", ".join(map(str, sizes))
+        return [f"drawing.not_base64_texts({given})"]
     if scalar.kind == "string":
         return _broken_texts(scalar)
-    return (
-        _out_of_range(scalar, _INTEGERS[encoding]) if scalar.kind in {"integer", "number"} else []
-    )
+    return _out_of_range(scalar, encoding) if scalar.kind in {"integer", "number"} else []
 
 
-def _out_of_range(scalar: Scalar, drawn: tuple[int, int]) -> list[str]:
+def _out_of_range(scalar: Scalar, encoding: str) -> list[str]:
     low, high = scalar.minimum, scalar.maximum
     if scalar.kind == "integer":
-        fits = low is not None and low > drawn[0]
-        below = f"st.integers({drawn[0]}, {math.ceil(low or 0) - 1})" if fits else None
-        above = None if high is None else f"st.integers({math.floor(high) + 1}, {drawn[1]})"
-    else:
-        open_end = "allow_infinity=False, exclude"
-        below = None if low is None else f"st.floats(max_value={low}, {open_end}_max=True)"
-        above = None if high is None else f"st.floats(min_value={high}, {open_end}_min=True)"
+        ends = (None if low is None else math.ceil(low), None if high is None else math.floor(high))
+        given = "" if ends == INT64 else f", {ends[0]}, {ends[1]}"
+        return [f"drawing.outside({encoding!r}{given})"]
+    open_end = "allow_infinity=False, exclude"
+    below = None if low is None else f"st.floats(max_value={low}, {open_end}_max=True)"
+    above = None if high is None else f"st.floats(min_value={high}, {open_end}_min=True)"
     return [part for part in (below, above) if part is not None]
 
 
@@ -109,11 +105,12 @@ def _broken_sizes(function: str, scalar: Scalar) -> list[str]:
     return parts
 
 
-def _sized(function: str, min_size: int, more: str = "") -> str:
+def _sized(function: str, min_size: int, most: str = "") -> str:
     """Return the strategy for text or bytes that are at least so long."""
     if min_size > LONG and function != _SIZED["bytes"]:
         return f"drawing.repeated({function}(min_size=1, max_size=8), {min_size})"
-    return f"{function}(min_size={min_size}{more})"
+    least = f"min_size={min_size}" if min_size else ""
+    return f"{function}({', '.join(part for part in (least, most) if part)})"
 
 
 def _broken_texts(scalar: Scalar) -> list[str]:

@@ -111,6 +111,35 @@ def wire_checks(scalar: Scalar, value: str) -> list[Check]:
     return checks
 
 
+def plain_scalar(kind: Type) -> tuple[str, str] | None:
+    """Return the words and the arguments by which `scalar` of the shared module checks a type.
+
+    None if it cannot: it knows no patterns, no lengths and no decimals.
+    """
+    if not isinstance(kind, (Scalar, Choice)):
+        return None
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    if any(option.exact or option.excluded or _is_long(option) for option in options):
+        return None
+    arguments = [text for option in options if (text := _arguments(option))]
+    numbers = [option for option in options if option.kind in {"integer", "number", "double"}]
+    if len(arguments) > 1 or (len(numbers) > 1 and any("st=" in text for text in arguments)):
+        return None  # the bounds would hold for other options, too
+    return repr(scalar_words(kind)), "".join(arguments)
+
+
+def _is_long(scalar: Scalar) -> bool:
+    return (scalar.min_length, scalar.max_length, scalar.pattern) != (None, None, None)
+
+
+def _arguments(scalar: Scalar) -> str:
+    if scalar.enum is not None:
+        return f", among={scalar.enum!r}"
+    low, high = INT64 if scalar.kind == "integer" else (None, None)
+    least = "" if scalar.minimum in {None, low} else f", least={scalar.minimum}"
+    return least + ("" if scalar.maximum in {None, high} else f", most={scalar.maximum}")
+
+
 def _enumeration(values: tuple[str | int, ...], value: str) -> Check:
     if len(values) == 1:
         return (f"{value} != {values[0]!r}", "const", str(values[0]))

@@ -30,8 +30,10 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    by_shape,
     with_arms,
 )
+from changewire_codegen.order import arm_tag
 from changewire_codegen.writer import Writer, module_docstring
 
 _TAKEN = {"as_binary64", "cache", "decimal", "drawing", "list", "re", "st"}
@@ -41,6 +43,7 @@ STRATEGY = "st.SearchStrategy[Any]"
 
 def strategies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
+    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
@@ -86,7 +89,7 @@ def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
             writer(f"return {_draw(definition.type, definition.name, family)}")
         elif isinstance(definition, Row):
             values = ", ".join(_draw(p.type, definition.name, family) for p in definition.positions)
-            writer(f"return st.tuples({values}).map(list)")
+            writer(f"return drawing.row({values})")
         else:
             _valid_object(definition, family, writer)
 
@@ -97,17 +100,19 @@ def _enveloped(definition: Object) -> str:
 
 
 def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
-    return [arm if isinstance(arm, str) else arm.name for arm in union.arms]
+    names = [arm if isinstance(arm, str) else arm.name for arm in union.arms]
+    return list(dict.fromkeys(names))
 
 
 def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
     with writer.block("return st.fixed_dictionaries("):
         for required in (True, False):
+            found = [prop for prop in definition.properties if prop.required == required]
+            if not required and not found:
+                continue
             with writer.block("{" if required else "optional={"):
-                for prop in definition.properties:
-                    if prop.required == required:
-                        drawn = _draw_property(prop, definition, family)
-                        writer(f"{prop.wire!r}: {drawn},")
+                for prop in found:
+                    writer(f"{prop.wire!r}: {_draw_property(prop, definition, family)},")
             writer("},")
     tests = [
         printed(build_rule(rule, "value", WireView(family.exact))) for rule in definition.rules
@@ -134,7 +139,8 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
         if least > LONG:
             return f"drawing.lists({drawn}, {least})"
         most = 4 + least if kind.max_items is None else kind.max_items
-        return f"st.lists({drawn}, min_size={least}, max_size={most})"
+        bounds = f"min_size={least}, max_size={most}" if least else f"max_size={most}"
+        return f"st.lists({drawn}, {bounds})"
     if isinstance(kind, MapOf):
         keys = "drawing.map_keys()" if kind.any_keys else "st.text()"
         return f"st.dictionaries({keys}, {_draw(kind.values, owner, family)}, max_size=4)"
@@ -169,7 +175,7 @@ def _broken_union(union: Union, writer: Writer) -> None:
     if union.open_arm is None:
         other += f" | st.text().filter(lambda text: text not in {known!r})"
     with writer.block("return st.one_of("):
-        for arm in union.arms:
+        for arm in _arms(union):
             writer(f"broken_{snake(arm)}(),")
         writer(f"drawing.broken_tag({_function(union.name)}(), {union.tag!r}, {other}),")
     writer(")")
@@ -178,7 +184,7 @@ def _broken_union(union: Union, writer: Writer) -> None:
 def _broken_members(definition: Object | Row, family: Family, writer: Writer) -> None:
     is_object = isinstance(definition, Object)
     tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
-    arm_tag = _arm_tag(definition.name, family)
+    row_tag = arm_tag(definition.name, family)
     children = definition.properties if isinstance(definition, Object) else definition.positions
     helper = "broken_object" if is_object else "broken_row"
     union = alone_union(definition, family)
@@ -190,22 +196,17 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
         writer(f"{valid}(),")
         with writer.block("{"):
             for i, prop in enumerate(children):
-                if prop.wire != tag and i != arm_tag:
+                if prop.wire != tag and i != row_tag:
                     key = repr(prop.wire) if is_object else str(i)
                     writer(f"{key}: {_spoil(prop.type, definition.name, family)},")
         writer("},")
         if is_object:
             required = tuple(p.wire for p in children if p.required and p.wire != tag)
-            writer(f"required={required!r},")
+            if required:
+                writer(f"required={required!r},")
         if isinstance(definition, Row) and definition.is_open:
             writer("is_open=True,")
     writer(")")
-
-
-def _arm_tag(name: str, family: Family) -> int | None:
-    """Return the position that makes an array an arm: with another tag it may be another arm."""
-    rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
-    return next((row.tag for row in rows if name in _arms(row)), None)
 
 
 def _spoil(kind: Type, owner: str, family: Family) -> str:
@@ -216,7 +217,9 @@ def _spoil(kind: Type, owner: str, family: Family) -> str:
         return f"drawing.not_null({_spoil(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
         drawn, spoilt = _draw(kind.items, owner, family), _spoil(kind.items, owner, family)
-        return f"drawing.broken_list({drawn}, {spoilt}, {kind.min_items or 0}, {kind.max_items})"
+        sizes = (kind.min_items or 0, kind.max_items)
+        given = "" if sizes == (0, None) else f", {sizes[0]}, {sizes[1]}"
+        return f"drawing.broken_list({drawn}, {spoilt}{given})"
     if isinstance(kind, MapOf):
         drawn, spoilt = _draw(kind.values, owner, family), _spoil(kind.values, owner, family)
         return f"drawing.broken_map({drawn}, {spoilt})"

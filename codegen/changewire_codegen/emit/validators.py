@@ -20,6 +20,7 @@ from changewire_codegen.emit.scalars import (
     SIZE,
     Check,
     not_type_test,
+    plain_scalar,
     scalar_words,
     type_test,
     type_words,
@@ -37,6 +38,7 @@ from changewire_codegen.nodes import (
     MapOf,
     Nullable,
     Object,
+    Property,
     RefTo,
     Row,
     RowUnion,
@@ -44,21 +46,24 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    by_shape,
     with_arms,
 )
-from changewire_codegen.order import unconstrained, without
+from changewire_codegen.order import arm_tag, unconstrained, without
 from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
 _SUPPORT = (
-    "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, is_datetime, key_token,"
-    " pointer_token, unknown_positions, unknown_properties"
+    "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, check_beyond,"
+    " check_unknown, has_tag, is_datetime, is_object, is_row, key_token, optional, pointer_token,"
+    " required, scalar"
 )
 ARMS = f"Mapping[str, {CHECK}]"
 
 
 def validators(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
+    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Validators", family))
     writer(UNTYPED)
@@ -125,11 +130,15 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
         elif isinstance(definition, Object):
             _object(definition, family, writer)
         else:
-            _row(definition, writer)
+            _row(definition, family, writer)
 
 
 def _object(definition: Object, family: Family, writer: Writer) -> None:
-    refuse_type("object", writer)
+    refuse_type(writer)
+    if definition.tag is not None and definition.tag.models:
+        tags = tuple(definition.tag.models)
+        with writer.block(f"if not has_tag(value, {definition.tag.wire!r}, {tags!r}, at, out):"):
+            writer("return")
     union = alone_union(definition, family)
     if union is not None:
         with writer.block(f"if {alone_test(definition, union, 'value')}:"):
@@ -137,31 +146,55 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
             writer("return")
     names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
-        key = prop.wire
-        if definition.tag is not None and key == definition.tag.wire:
-            continue
-        with writer.block(f"if {key!r} in value:"):
-            if not isinstance(prop.type, Anything):
-                writer(f"child = value[{key!r}]")
-                _check(prop.type, "child", below(prop.wire), writer)
-        if prop.required:
-            with writer.block("else:"):
-                report(below(key), "required", type_words(prop.type, family), "UNSET", writer)
+        if definition.tag is None or prop.wire != definition.tag.wire:
+            _property(prop, family, writer)
     with writer.block("if closed:"):
-        writer(f"out.extend(unknown_properties(value, {names!r}, at))")
+        writer(f"check_unknown(value, {names!r}, at, out)")
     for rule in definition.rules:
         with writer.block(f"if {printed(build_breach(rule, 'value', WireView(family.exact)))}:"):
             words = f"what the if/then of {definition.name} asks for"
             report("at", "then", words, "value", writer)
 
 
-def _row(definition: Row, writer: Writer) -> None:
-    refuse_length(definition, writer)
+def _property(prop: Property, family: Family, writer: Writer) -> None:
+    """Write the check of a property, and that it is there."""
+    key, at = prop.wire, below(prop.wire)
+    words = type_words(prop.type, family)
+    plain = plain_scalar(prop.type)
+    if plain is not None:
+        function = "required" if prop.required else "optional"
+        writer(f"{function}(value, {key!r}, {plain[0]}, at, out{plain[1]})")
+        return
+    if isinstance(prop.type, Nullable) and not prop.required:
+        writer(f"child = value.get({key!r})")
+        _check(prop.type, "child", at, writer)
+        return
+    if isinstance(prop.type, Anything):
+        if prop.required:
+            with writer.block(f"if {key!r} not in value:"):
+                report(at, "required", words, "UNSET", writer)
+        return
+    with writer.block(f"if {key!r} in value:"):
+        child = f"value[{key!r}]" if isinstance(prop.type, RefTo) else "child"
+        if child == "child":
+            writer(f"child = value[{key!r}]")
+        _check(prop.type, child, at, writer)
+    if prop.required:
+        with writer.block("else:"):
+            report(at, "required", words, "UNSET", writer)
+
+
+def _row(definition: Row, family: Family, writer: Writer) -> None:
+    tag = arm_tag(definition.name, family)  # its union has checked length and tag
+    if tag is None:
+        refuse_length(definition, writer)
     for i, prop in enumerate(definition.positions):
+        if i == tag and not (isinstance(prop.type, Scalar) and prop.type.excluded):
+            continue
         _check(prop.type, f"value[{i}]", below(str(i)), writer)
     if definition.is_open:
         with writer.block("if closed:"):
-            writer(f"out.extend(unknown_positions(value, {len(definition.positions)}, at))")
+            writer(f"check_beyond(value, {len(definition.positions)}, at, out)")
 
 
 def _union(union: Union, writer: Writer) -> None:
@@ -169,7 +202,7 @@ def _union(union: Union, writer: Writer) -> None:
     words = "one of " + ", ".join(tag for _, tag in _closed_arms(union))
     expected = "string" if union.open_arm else words
     with writer.block(f"def {signature(union.name)}:"):
-        refuse_type("object", writer)
+        refuse_type(writer)
         writer(f"tag = value.get({union.tag!r}, UNSET)")
         writer(f"check = _{name.upper()}_ARMS.get(tag) if type(tag) is str else None")
         with writer.block("if check is not None:"):
@@ -242,20 +275,24 @@ def _map(kind: MapOf, value: str, at: str, writer: Writer) -> None:
 
 def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None:
     """Write the checks of a scalar: for each type its bounds, then what is of no such type."""
+    plain = plain_scalar(kind)
+    if plain is not None:
+        writer(f"scalar({value}, {plain[0]}, {at}, out{plain[1]})")
+        return
     options = kind.options if isinstance(kind, Choice) else (kind,)
-    plain: list[str] = []
+    others: list[str] = []
     branch = "if"
     for option in options:
         checks = wire_checks(option, value)
         if not checks:
-            plain.append(not_type_test(option, value))
+            others.append(not_type_test(option, value))
             continue
         with writer.block(f"{branch} {type_test(option, value)}:"):
             if option.kind == "bytes":
                 writer(f"{SIZE} = bytes_length({value})")
             _report_first(checks, value, at, writer)
         branch = "elif"
-    head = f"{branch} {' and '.join(plain)}:" if plain else "else:"
+    head = f"{branch} {' and '.join(others)}:" if others else "else:"
     with writer.block(head):
         report(at, "type", scalar_words(kind), value, writer)
 

@@ -6,7 +6,9 @@ Copied into each generated package.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, chain
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import msgspec
@@ -14,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import UNSET
 
+from changewire_codegen.library.fields import Column, Field, ListOf, MapOf, Presence, Struct
 from changewire_codegen.library.forms import exact_form
 from changewire_codegen.library.support import Extra
 
@@ -33,8 +36,68 @@ STRING: Any = untyped.string()
 BYTES: Any = untyped.binary()
 DATETIME: Any = untyped.timestamp("us", tz="UTC")
 
+_LEAVES: Mapping[str, Any] = {
+    "boolean": BOOLEAN,
+    "int32": INT32,
+    "integer": INTEGER,
+    "number": NUMBER,
+    "bytes": BYTES,
+    "datetime": DATETIME,
+}
+"""Types of scalars; the others are strings."""
 
-def column(values: Sequence[object], kind: object) -> Array:
+
+def arrow_type(column: Column) -> Any:
+    """Return the type of a described column."""
+    if isinstance(column, Struct):
+        return untyped.struct([(field.name, arrow_type(field.column)) for field in column.fields])
+    if isinstance(column, ListOf):
+        return untyped.list_(arrow_type(column.items))
+    if isinstance(column, MapOf):
+        return untyped.map_(STRING, arrow_type(column.items))
+    return _LEAVES.get(column, STRING)
+
+
+def builder(struct: Struct) -> Callable[[Sequence[Any]], Structs]:
+    """Return the function from models to an array of structs."""
+    columns = {field.name: _of_models(field) for field in struct.fields}
+    return lambda values: structs({name: build(values) for name, build in columns.items()})
+
+
+def _of_models(field: Field) -> Callable[[Sequence[Any]], Array]:
+    """Return the function from models to the column of a field."""
+    name = field.attribute or field.name
+    build = _of_values(field.column, field.presence)
+    if field.presence == "partial":
+        return lambda values: build([getattr(value, name, UNSET) for value in values])
+    get = attrgetter(name)
+    return lambda values: build(list(map(get, values)))
+
+
+def _of_values(column: Column, presence: Presence) -> Build:
+    """Return the function from values to their array."""
+    if isinstance(column, str) and column in _TEXTS:
+        return partial(_TEXTS[column], nullable=presence != "required")
+    build = _of_known(column, presence)
+    if presence in {"required", "nullable"}:
+        return build
+    return lambda values: build(known(values))
+
+
+def _of_known(column: Column, presence: Presence) -> Build:
+    """Return the function from values, none of which is UNSET, to their array."""
+    if isinstance(column, Struct):
+        build = builder(column)
+        return build if presence == "required" else lambda values: spread(values, build)
+    if isinstance(column, (ListOf, MapOf)):
+        inner = _of_values(column.items, "required")
+        gather = lists if isinstance(column, ListOf) else maps
+        return lambda values: gather(values, inner)
+    kind = _LEAVES.get(column, STRING)
+    return lambda values: scalars(values, kind)
+
+
+def scalars(values: Sequence[object], kind: object) -> Array:
     """Return an array of scalars; NULL for None."""
     array: Array = untyped.array(values, kind)
     return array
@@ -89,10 +152,24 @@ def exact_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
     return json_texts(list(map(exact_form, values)), nullable=nullable)
 
 
-def raw_texts(values: Sequence[Any]) -> Array:
+def _extra_texts(values: Sequence[Any], *, nullable: bool) -> Array:
+    """Return unknown parts of MessagePack messages as JSON text; NULL if there are none."""
+    return exact_texts([dict(value or ()) or None for value in values], nullable=nullable)
+
+
+def _raw_texts(values: Sequence[Any], *, nullable: bool) -> Array:
     """Return JSON text as it was received; NULL for UNSET and for null."""
+    del nullable
     texts = [None if value is UNSET else bytes(value) for value in values]
-    return column([None if text == b"null" else text for text in texts], BYTES).cast(STRING)
+    return scalars([None if text == b"null" else text for text in texts], BYTES).cast(STRING)
+
+
+_TEXTS: Mapping[str, Callable[..., Array]] = {
+    "exact": exact_texts,
+    "extra": _extra_texts,
+    "json": json_texts,
+    "text": _raw_texts,
+}
 
 
 def nulls(size: int, kind: object) -> Array:
@@ -127,7 +204,7 @@ def maps(values: Sequence[Mapping[str, Any] | None], build: Build) -> Array:
     keys = list(chain.from_iterable(value or () for value in values))
     items = list(chain.from_iterable((value or {}).values() for value in values))
     array: Array = untyped.MapArray.from_arrays(
-        _offsets(values), column(keys, STRING), build(items)
+        _offsets(values), scalars(keys, STRING), build(items)
     )
     return array
 

@@ -25,6 +25,9 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 LONG = 256
 """Characters, bytes or elements beyond which Hypothesis itself draws nothing."""
 
+BEYOND = {"json": (-(2**64), 2**64 - 2), "msgpack": (-(2**63), 2**64 - 1)}
+"""Between which bounds integers are drawn that break a bound; MessagePack holds no others."""
+
 _PLAIN = st.none() | st.booleans() | INT64
 
 
@@ -83,6 +86,22 @@ def numbers(minimum: float | None = None, maximum: float | None = None) -> Strat
     return st.floats(minimum, maximum, allow_nan=False, allow_infinity=False)
 
 
+def outside(encoding: str, low: int | None = -(2**63), high: int | None = 2**63 - 1) -> Strategy:
+    """Draw integers below one bound or above the other, as far as the encoding has them."""
+    least, most = BEYOND[encoding]
+    parts: list[Strategy] = []
+    if low is not None and low > least:
+        parts.append(st.integers(least, low - 1))
+    if high is not None:
+        parts.append(st.integers(high + 1, most))
+    return st.one_of(parts)
+
+
+def row(*positions: Strategy) -> Strategy:
+    """Draw an array of these positions."""
+    return st.tuples(*positions).map(list)
+
+
 def repeated(part: Strategy, size: int) -> Strategy:
     """Draw text, bytes or a list that is this long: a part of it over and over."""
     return part.map(lambda drawn: (drawn * (size // len(drawn) + 1))[:size])
@@ -104,7 +123,7 @@ def lists(items: Strategy, min_size: int, max_size: int | None = None) -> Strate
     return st.lists(items, min_size=min_size, max_size=max_size)
 
 
-def not_base64_texts(min_size: int, max_size: int | None) -> Strategy:
+def not_base64_texts(min_size: int = 0, max_size: int | None = None) -> Strategy:
     """Draw text that is no Base64 text, or stands for too few or too many bytes."""
     broken = st.text(min_size=1).filter(lambda text: bytes_length(text) == -1)
     if min_size:
@@ -139,7 +158,7 @@ def not_null(strategy: Strategy) -> Strategy:
 
 
 def broken_object(
-    valid: Strategy, spoilt: Mapping[str, Strategy], required: Sequence[str]
+    valid: Strategy, spoilt: Mapping[str, Strategy], required: Sequence[str] = ()
 ) -> Strategy:
     """Draw no object at all, or a valid one with one property spoilt or missing."""
     choices: list[Strategy] = [not_of("object")]
@@ -173,7 +192,7 @@ def broken_tag(valid: Strategy, tag: str, other: Strategy) -> Strategy:
 
 
 def broken_list(
-    items: Strategy, spoilt: Strategy, min_items: int, max_items: int | None
+    items: Strategy, spoilt: Strategy, min_items: int = 0, max_items: int | None = None
 ) -> Strategy:
     """Draw no array, one with a spoilt item, or one of a length out of bounds."""
     around = lists(items, max(min_items - 1, 0), min_items + 2)

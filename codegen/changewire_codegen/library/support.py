@@ -192,13 +192,117 @@ def is_datetime(text: str) -> bool:
     return True
 
 
-def unknown_properties(value: Mapping[str, Any], known: Iterable[str], at: str) -> list[Issue]:
-    """Return an issue for each property of an object at ``at`` that its schema does not name."""
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "Base64 text": (str,),
+    "boolean": (bool,),
+    "bytes": (bytes,),
+    "date-time text": (str,),
+    "float": (float,),
+    "integer": (int,),
+    "null": (type(None),),
+    "number": (int, float),
+    "string": (str,),
+}
+"""Types of parsed scalars, by the words for them."""
+
+
+def required(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more: Any) -> None:
+    """Check a property that must be there; `scalar` says by what."""
+    if name in obj:
+        scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
+    else:
+        out.append((f"{at}/{pointer_token(name)}", "required", kinds, msgspec.UNSET))
+
+
+def optional(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more: Any) -> None:
+    """Check a property that may be absent; `scalar` says by what."""
+    if name in obj:
+        scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
+
+
+def scalar(
+    value: Any,
+    kinds: str,
+    at: str,
+    out: list[Issue],
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    among: tuple[Any, ...] = (),
+) -> None:
+    """Check the type of a scalar, and its value.
+
+    Args:
+        value: As it was parsed.
+        kinds: The words for its types, joined by "or".
+        at: JSON Pointer to it.
+        out: Gets the issues.
+        least: Lower bound of a number.
+        most: Upper bound of a number.
+        among: All values that a string or an integer may be.
+    """
+    words = kinds.split(" or ")
+    if not any(type(value) in _KINDS[word] for word in words):
+        out.append((at, "type", kinds, value))
+    elif among and type(value) is type(among[0]):
+        if value not in among:
+            rule = "const" if len(among) == 1 else "enum"
+            texts = ", ".join(map(str, among))
+            out.append((at, rule, texts if len(among) == 1 else f"one of {texts}", value))
+    elif type(value) in {int, float}:
+        if least is not None and value < least:
+            out.append((at, "minimum", f"at least {least}", value))
+        elif most is not None and value > most:
+            out.append((at, "maximum", f"at most {most}", value))
+        elif "integer" in words and type(value) is int and not INT64_MIN <= value <= INT64_MAX:
+            out.append(beyond_int64(at, value))
+    elif "Base64 text" in words and type(value) is str and bytes_length(value) < 0:
+        out.append((at, "contentEncoding", "Base64 text (RFC 4648, section 4)", value))
+    elif "date-time text" in words and type(value) is str and not is_datetime(value):
+        out.append((at, "format", "a date and time with offset (RFC 3339)", value))
+
+
+def has_tag(obj: Any, name: str, known: tuple[str, ...], at: str, out: list[Issue]) -> bool:
+    """Return whether an object has one of the known tags; report it if it has not."""
+    tag = obj.get(name, msgspec.UNSET)
+    if type(tag) is str and tag in known:
+        return True
+    rule = "required" if tag is msgspec.UNSET else "oneOf"
+    out.append((f"{at}/{pointer_token(name)}", rule, f"one of {', '.join(known)}", tag))
+    return False
+
+
+def is_object(value: object, at: str, out: list[Issue]) -> bool:
+    """Return whether a value is an object; report it if it is not."""
+    if type(value) is dict:
+        return True
+    out.append((at, "type", "object", value))
+    return False
+
+
+def is_row(value: Any, size: int, at: str, out: list[Issue], *, is_open: bool = False) -> bool:
+    """Return whether a value is an array of so many positions; report it if it is not."""
+    if type(value) is not list:
+        out.append((at, "type", "array", value))
+    elif len(value) < size or (len(value) > size and not is_open):
+        words = f"at least {size} positions" if is_open else f"{size} positions"
+        out.append((at, "prefixItems", words, value))
+    else:
+        return True
+    return False
+
+
+def check_unknown(obj: Mapping[str, Any], known: Iterable[str], at: str, out: list[Issue]) -> None:
+    """Report each property of an object that its schema does not name."""
     rule, expected = "additionalProperties", "no property of this name"
-    return [
-        (f"{at}/{pointer_token(name)}", rule, expected, value[name])
-        for name in sorted(value.keys() - set(known))
-    ]
+    names = sorted(obj.keys() - set(known))
+    out.extend((f"{at}/{pointer_token(name)}", rule, expected, obj[name]) for name in names)
+
+
+def check_beyond(row: list[Any], known: int, at: str, out: list[Issue]) -> None:
+    """Report each position of an array beyond those of its schema."""
+    expected = f"no position after {known - 1}"
+    out.extend((f"{at}/{i}", "items", expected, row[i]) for i in range(known, len(row)))
 
 
 def take_unknown(
@@ -207,12 +311,6 @@ def take_unknown(
     """Move the properties that a schema does not name to ``extra``, by JSON Pointer."""
     for name in sorted(value.keys() - set(known)):
         extra[_pointer((at, name))] = value.pop(name)
-
-
-def unknown_positions(value: list[Any], known: int, at: str) -> list[Issue]:
-    """Return an issue for each position of an array at ``at`` beyond those of its schema."""
-    expected = f"no position after {known - 1}"
-    return [(f"{at}/{i}", "items", expected, value[i]) for i in range(known, len(value))]
 
 
 def take_beyond(value: list[Any], known: int, at: Path, extra: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from changewire_messages.aerospike_json.models import (
     Value,
     Write,
 )
+from changewire_messages.messages import Messages
 
 __all__ = [
     "DIGESTS",
@@ -51,6 +52,9 @@ __all__ = [
     "UnknownBin",
     "Value",
     "Write",
+    "decode",
+    "encode",
+    "errors",
 ]
 FORMAT: Final = "aerospike-json"
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -66,11 +70,13 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:0520282186a3cce79cfbb340546218b5e31b3db953d0f37de03a1ef347b99c62",
-    "Delete": "sha256:1102532f21d7c709d2b7612da5ace7801411d31d20681695f46f45fdc795b490",
-    "Key": "sha256:15735c531be519c316e89044c263cea2120b644706e92f589972a050283fc30c",
-    "KeyBatch": "sha256:e6cc9109a5b93745f7f88a8eca3af76a71eefdb49f33baef0c5d16b70d5133d2",
-    "Message": "sha256:c041c96e57697109be325f233d96cba28bde69f1ab5bd9c9f401a6d8d99d8c8c",
-    "Write": "sha256:65af16b9d357c1cff8ca41db30b7543e6e641fd336d3f078864738bda1401ae5",
+    "Batch": "sha256:d6071a65caaf17fe41782797b592531f75d52e71686f1d7511ae9a36f1088462",
+    "Delete": "sha256:22cd251d8614273703b290f5f9f5d3da1a10986d810d69abecfa70add583ed08",
+    "Key": "sha256:38ed1c32234d97db4bbab17e5f4f9a97e365b5fd04d5826cc065ecefa2e73844",
+    "KeyBatch": "sha256:8f133f7fbf82bbf58c0d837f3c90a2914c27a7d530cf94d68ff0da5e5375ce20",
+    "Message": "sha256:3a15db565f74d3a944404ae63e47149f64a78b0506bef2a3a88538679abe7330",
+    "Write": "sha256:e22b9823c9377a180c6197b5c769e3eb92562d1f427d2aa0d47a76b6e2c05ca1",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
+_messages: Final = Messages(__name__)
+decode, encode, errors = _messages.decode, _messages.encode, _messages.errors

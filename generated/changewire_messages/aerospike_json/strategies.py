@@ -31,17 +31,12 @@ __all__ = [
 @cache
 def key() -> st.SearchStrategy[Any]:
     """Draw a valid Key, as parsed from the wire."""
-    return st.tuples(
-        st.text(min_size=0, max_size=None),
-        st.one_of(st.text(min_size=0, max_size=None), st.none()),
+    return drawing.row(
+        st.text(),
+        st.one_of(st.text(), st.none()),
         drawing.base64_texts(min_size=20, max_size=20),
-        st.one_of(
-            st.integers(-9223372036854775808, 9223372036854775807),
-            drawing.numbers(None, None),
-            st.text(min_size=0, max_size=None),
-            st.none(),
-        ),
-    ).map(list)
+        st.one_of(drawing.INT64, drawing.numbers(), st.text(), st.none()),
+    )
 
 
 @cache
@@ -53,9 +48,7 @@ def broken_key() -> st.SearchStrategy[Any]:
             0: drawing.not_of("string"),
             1: drawing.not_of("string", "null"),
             2: drawing.not_of("string") | drawing.not_base64_texts(20, 20),
-            3: drawing.not_of("integer", "number", "string", "null")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            3: drawing.not_of("integer", "number", "string", "null") | drawing.outside("json"),
         },
     )
 
@@ -65,11 +58,10 @@ def str_bin() -> st.SearchStrategy[Any]:
     """Draw a valid StrBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("str",)),
-            "value": st.text(min_size=0, max_size=None),
+            "name": st.text(),
+            "type": st.just("str"),
+            "value": st.text(),
         },
-        optional={},
     )
 
 
@@ -91,11 +83,10 @@ def bool_bin() -> st.SearchStrategy[Any]:
     """Draw a valid BoolBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("bool",)),
+            "name": st.text(),
+            "type": st.just("bool"),
             "value": st.booleans(),
         },
-        optional={},
     )
 
 
@@ -117,11 +108,10 @@ def int_bin() -> st.SearchStrategy[Any]:
     """Draw a valid IntBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("int",)),
-            "value": st.integers(-9223372036854775808, 9223372036854775807),
+            "name": st.text(),
+            "type": st.just("int"),
+            "value": drawing.INT64,
         },
-        optional={},
     )
 
 
@@ -132,9 +122,7 @@ def broken_int_bin() -> st.SearchStrategy[Any]:
         int_bin(),
         {
             "name": drawing.not_of("string"),
-            "value": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            "value": drawing.not_of("integer") | drawing.outside("json"),
         },
         required=("name", "value"),
     )
@@ -145,13 +133,12 @@ def float_bin() -> st.SearchStrategy[Any]:
     """Draw a valid FloatBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("float",)),
+            "name": st.text(),
+            "type": st.just("float"),
             "value": st.one_of(
-                drawing.numbers(None, None), st.sampled_from(("NaN", "Infinity", "-Infinity"))
+                drawing.numbers(), st.sampled_from(("NaN", "Infinity", "-Infinity"))
             ),
         },
-        optional={},
     )
 
 
@@ -174,11 +161,10 @@ def blob_bin() -> st.SearchStrategy[Any]:
     """Draw a valid BlobBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("blob",)),
-            "value": drawing.base64_texts(min_size=0, max_size=None),
+            "name": st.text(),
+            "type": st.just("blob"),
+            "value": drawing.base64_texts(),
         },
-        optional={},
     )
 
 
@@ -189,7 +175,7 @@ def broken_blob_bin() -> st.SearchStrategy[Any]:
         blob_bin(),
         {
             "name": drawing.not_of("string"),
-            "value": drawing.not_of("string") | drawing.not_base64_texts(0, None),
+            "value": drawing.not_of("string") | drawing.not_base64_texts(),
         },
         required=("name", "value"),
     )
@@ -212,9 +198,9 @@ def list_bin() -> st.SearchStrategy[Any]:
     """Draw a valid ListBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("list",)),
-            "value": st.lists(value(), min_size=0, max_size=4),
+            "name": st.text(),
+            "type": st.just("list"),
+            "value": st.lists(value(), max_size=4),
         },
         optional={
             "ordered": st.booleans(),
@@ -229,7 +215,7 @@ def broken_list_bin() -> st.SearchStrategy[Any]:
         list_bin(),
         {
             "name": drawing.not_of("string"),
-            "value": drawing.broken_list(value(), broken_value(), 0, None),
+            "value": drawing.broken_list(value(), broken_value()),
             "ordered": drawing.not_of("boolean"),
         },
         required=("name", "value"),
@@ -241,8 +227,8 @@ def map_bin() -> st.SearchStrategy[Any]:
     """Draw a valid MapBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("map",)),
+            "name": st.text(),
+            "type": st.just("map"),
             "value": st.dictionaries(st.text(), value(), max_size=4),
         },
         optional={
@@ -271,11 +257,10 @@ def geojson_bin() -> st.SearchStrategy[Any]:
     """Draw a valid GeojsonBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.sampled_from(("geojson",)),
+            "name": st.text(),
+            "type": st.just("geojson"),
             "value": st.dictionaries(st.text(), value(), max_size=4),
         },
-        optional={},
     )
 
 
@@ -297,7 +282,7 @@ def unknown_bin() -> st.SearchStrategy[Any]:
     """Draw a valid UnknownBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
+            "name": st.text(),
             "type": st.text().filter(
                 lambda text: (
                     text not in ("str", "bool", "int", "float", "blob", "list", "map", "geojson")
@@ -305,7 +290,6 @@ def unknown_bin() -> st.SearchStrategy[Any]:
             ),
             "value": value(),
         },
-        optional={},
     )
 
 
@@ -360,9 +344,9 @@ def write() -> st.SearchStrategy[Any]:
     """Draw a valid Write, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "msg": st.sampled_from(("write",)),
+            "msg": st.just("write"),
             "key": key(),
-            "bins": st.lists(bin(), min_size=0, max_size=4),
+            "bins": st.lists(bin(), max_size=4),
         },
         optional={
             "gen": st.one_of(st.integers(0, 2147483647), st.none()),
@@ -379,16 +363,10 @@ def broken_write() -> st.SearchStrategy[Any]:
         write(),
         {
             "key": broken_key(),
-            "gen": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(2147483648, 18446744073709551614),
-            "exp": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -2)
-            | st.integers(4294967296, 18446744073709551614),
-            "lut": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(253402300800000, 18446744073709551614),
-            "bins": drawing.broken_list(bin(), broken_bin(), 0, None),
+            "gen": drawing.not_of("integer", "null") | drawing.outside("json", 0, 2147483647),
+            "exp": drawing.not_of("integer", "null") | drawing.outside("json", -1, 4294967295),
+            "lut": drawing.not_of("integer", "null") | drawing.outside("json", 0, 253402300799999),
+            "bins": drawing.broken_list(bin(), broken_bin()),
         },
         required=("key", "bins"),
     )
@@ -399,7 +377,7 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "msg": st.sampled_from(("delete",)),
+            "msg": st.just("delete"),
             "key": key(),
         },
         optional={
@@ -419,15 +397,9 @@ def broken_delete() -> st.SearchStrategy[Any]:
         {
             "key": broken_key(),
             "durable": drawing.not_of("boolean"),
-            "gen": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(2147483648, 18446744073709551614),
-            "exp": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -2)
-            | st.integers(4294967296, 18446744073709551614),
-            "lut": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(253402300800000, 18446744073709551614),
+            "gen": drawing.not_of("integer", "null") | drawing.outside("json", 0, 2147483647),
+            "exp": drawing.not_of("integer", "null") | drawing.outside("json", -1, 4294967295),
+            "lut": drawing.not_of("integer", "null") | drawing.outside("json", 0, 253402300799999),
         },
         required=("key",),
     )
@@ -457,22 +429,22 @@ def broken_message() -> st.SearchStrategy[Any]:
 @cache
 def batch() -> st.SearchStrategy[Any]:
     """Draw a valid Batch, as parsed from the wire."""
-    return st.lists(message(), min_size=0, max_size=4)
+    return st.lists(message(), max_size=4)
 
 
 @cache
 def broken_batch() -> st.SearchStrategy[Any]:
     """Draw what is a Batch but for one place, and no valid one."""
-    return drawing.broken_list(message(), broken_message(), 0, None)
+    return drawing.broken_list(message(), broken_message())
 
 
 @cache
 def key_batch() -> st.SearchStrategy[Any]:
     """Draw a valid KeyBatch, as parsed from the wire."""
-    return st.lists(key(), min_size=0, max_size=4)
+    return st.lists(key(), max_size=4)
 
 
 @cache
 def broken_key_batch() -> st.SearchStrategy[Any]:
     """Draw what is a KeyBatch but for one place, and no valid one."""
-    return drawing.broken_list(key(), broken_key(), 0, None)
+    return drawing.broken_list(key(), broken_key())

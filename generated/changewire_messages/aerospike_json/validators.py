@@ -12,28 +12,24 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
-    INT64_MAX,
-    INT64_MIN,
     Issue,
-    beyond_int64,
     bytes_length,
-    unknown_properties,
+    check_unknown,
+    is_object,
+    is_row,
+    optional,
+    required,
+    scalar,
 )
 
 __all__ = ["Issue", "errors"]
 
 
 def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
+    if not is_row(value, 4, at, out):
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is not str and value[1] is not None:
-        out.append((at + "/1", "type", "string or null", value[1]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[1], "string or null", at + "/1", out)
     if type(value[2]) is str:
         size = bytes_length(value[2])
         if size < 0:
@@ -44,186 +40,88 @@ def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/2", "x-minBytes", "20 bytes", value[2]))
     else:
         out.append((at + "/2", "type", "Base64 text", value[2]))
-    if type(value[3]) is int:
-        if not INT64_MIN <= value[3] <= INT64_MAX:
-            out.append(beyond_int64(at + "/3", value[3]))
-    elif type(value[3]) not in (int, float) and type(value[3]) is not str and value[3] is not None:
-        out.append((at + "/3", "type", "integer or number or string or null", value[3]))
+    scalar(value[3], "integer or number or string or null", at + "/3", out)
 
 
 def _str_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "value" in value:
-        child = value["value"]
-        if type(child) is not str:
-            out.append((at + "/value", "type", "string", child))
-    else:
-        out.append((at + "/value", "required", "string", UNSET))
+    required(value, "name", "string", at, out)
+    required(value, "value", "string", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _bool_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "value" in value:
-        child = value["value"]
-        if type(child) is not bool:
-            out.append((at + "/value", "type", "boolean", child))
-    else:
-        out.append((at + "/value", "required", "boolean", UNSET))
+    required(value, "name", "string", at, out)
+    required(value, "value", "boolean", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _int_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "value" in value:
-        child = value["value"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/value", child))
-        else:
-            out.append((at + "/value", "type", "integer", child))
-    else:
-        out.append((at + "/value", "required", "integer", UNSET))
+    required(value, "name", "string", at, out)
+    required(value, "value", "integer", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _float_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "value" in value:
-        child = value["value"]
-        if type(child) is str:
-            if child not in ("NaN", "Infinity", "-Infinity"):
-                out.append((at + "/value", "enum", "one of NaN, Infinity, -Infinity", child))
-        elif type(child) not in (int, float):
-            out.append((at + "/value", "type", "number or string", child))
-    else:
-        out.append((at + "/value", "required", "number or string", UNSET))
+    required(value, "name", "string", at, out)
+    required(value, "value", "number or string", at, out, among=("NaN", "Infinity", "-Infinity"))
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "value" in value:
-        child = value["value"]
-        if type(child) is str:
-            size = bytes_length(child)
-            if size < 0:
-                out.append(
-                    (at + "/value", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
-                )
-        else:
-            out.append((at + "/value", "type", "Base64 text", child))
-    else:
-        out.append((at + "/value", "required", "Base64 text", UNSET))
+    required(value, "name", "string", at, out)
+    required(value, "value", "Base64 text", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
+    required(value, "name", "string", at, out)
     if "value" in value:
         child = value["value"]
         if type(child) is not list:
             out.append((at + "/value", "type", "array", child))
     else:
         out.append((at + "/value", "required", "array", UNSET))
-    if "ordered" in value:
-        child = value["ordered"]
-        if type(child) is not bool:
-            out.append((at + "/ordered", "type", "boolean", child))
+    optional(value, "ordered", "boolean", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value", "ordered"), at))
+        check_unknown(value, ("name", "type", "value", "ordered"), at, out)
 
 
 def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
+    required(value, "name", "string", at, out)
     if "value" in value:
         child = value["value"]
         if type(child) is not dict:
             out.append((at + "/value", "type", "object", child))
     else:
         out.append((at + "/value", "required", "object", UNSET))
-    if "order" in value:
-        child = value["order"]
-        if type(child) is str:
-            if child not in ("key", "key-value"):
-                out.append((at + "/order", "enum", "one of key, key-value", child))
-        else:
-            out.append((at + "/order", "type", "string", child))
+    optional(value, "order", "string", at, out, among=("key", "key-value"))
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value", "order"), at))
+        check_unknown(value, ("name", "type", "value", "order"), at, out)
 
 
 def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
+    required(value, "name", "string", at, out)
     if "value" in value:
         child = value["value"]
         if type(child) is not dict:
@@ -231,30 +129,21 @@ def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/value", "required", "object", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "value" in value:
-        pass
-    else:
+    required(value, "name", "string", at, out)
+    if "value" not in value:
         out.append((at + "/value", "required", "any value", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("name", "type", "value"), at))
+        check_unknown(value, ("name", "type", "value"), at, out)
 
 
 def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     tag = value.get("type", UNSET)
     check = _BIN_ARMS.get(tag) if type(tag) is str else None
@@ -269,41 +158,15 @@ def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 
 
 def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     if "key" in value:
-        child = value["key"]
-        _key(child, at + "/key", closed, out)
+        _key(value["key"], at + "/key", closed, out)
     else:
         out.append((at + "/key", "required", "array (Key)", UNSET))
-    if "gen" in value:
-        child = value["gen"]
-        if type(child) is int:
-            if child < 0:
-                out.append((at + "/gen", "minimum", "at least 0", child))
-            elif child > 2147483647:
-                out.append((at + "/gen", "maximum", "at most 2147483647", child))
-        elif child is not None:
-            out.append((at + "/gen", "type", "integer or null", child))
-    if "exp" in value:
-        child = value["exp"]
-        if type(child) is int:
-            if child < -1:
-                out.append((at + "/exp", "minimum", "at least -1", child))
-            elif child > 4294967295:
-                out.append((at + "/exp", "maximum", "at most 4294967295", child))
-        elif child is not None:
-            out.append((at + "/exp", "type", "integer or null", child))
-    if "lut" in value:
-        child = value["lut"]
-        if type(child) is int:
-            if child < 0:
-                out.append((at + "/lut", "minimum", "at least 0", child))
-            elif child > 253402300799999:
-                out.append((at + "/lut", "maximum", "at most 253402300799999", child))
-        elif child is not None:
-            out.append((at + "/lut", "type", "integer or null", child))
+    optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
+    optional(value, "exp", "integer or null", at, out, least=-1, most=4294967295)
+    optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
     if "bins" in value:
         child = value["bins"]
         if type(child) is not list:
@@ -314,56 +177,26 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/bins", "required", "array", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("msg", "key", "gen", "exp", "lut", "bins"), at))
+        check_unknown(value, ("msg", "key", "gen", "exp", "lut", "bins"), at, out)
 
 
 def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     if "key" in value:
-        child = value["key"]
-        _key(child, at + "/key", closed, out)
+        _key(value["key"], at + "/key", closed, out)
     else:
         out.append((at + "/key", "required", "array (Key)", UNSET))
-    if "durable" in value:
-        child = value["durable"]
-        if type(child) is not bool:
-            out.append((at + "/durable", "type", "boolean", child))
-    if "gen" in value:
-        child = value["gen"]
-        if type(child) is int:
-            if child < 0:
-                out.append((at + "/gen", "minimum", "at least 0", child))
-            elif child > 2147483647:
-                out.append((at + "/gen", "maximum", "at most 2147483647", child))
-        elif child is not None:
-            out.append((at + "/gen", "type", "integer or null", child))
-    if "exp" in value:
-        child = value["exp"]
-        if type(child) is int:
-            if child < -1:
-                out.append((at + "/exp", "minimum", "at least -1", child))
-            elif child > 4294967295:
-                out.append((at + "/exp", "maximum", "at most 4294967295", child))
-        elif child is not None:
-            out.append((at + "/exp", "type", "integer or null", child))
-    if "lut" in value:
-        child = value["lut"]
-        if type(child) is int:
-            if child < 0:
-                out.append((at + "/lut", "minimum", "at least 0", child))
-            elif child > 253402300799999:
-                out.append((at + "/lut", "maximum", "at most 253402300799999", child))
-        elif child is not None:
-            out.append((at + "/lut", "type", "integer or null", child))
+    optional(value, "durable", "boolean", at, out)
+    optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
+    optional(value, "exp", "integer or null", at, out, least=-1, most=4294967295)
+    optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
     if closed:
-        out.extend(unknown_properties(value, ("msg", "key", "durable", "gen", "exp", "lut"), at))
+        check_unknown(value, ("msg", "key", "durable", "gen", "exp", "lut"), at, out)
 
 
 def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     tag = value.get("msg", UNSET)
     check = _MESSAGE_ARMS.get(tag) if type(tag) is str else None

@@ -22,6 +22,7 @@ from changewire_messages.aerospike_msgpack.models import (
     Write,
     WritePayload,
 )
+from changewire_messages.messages import Messages
 
 __all__ = [
     "DIGESTS",
@@ -41,6 +42,9 @@ __all__ = [
     "Value",
     "Write",
     "WritePayload",
+    "decode",
+    "encode",
+    "errors",
 ]
 FORMAT: Final = "aerospike-msgpack"
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -56,12 +60,14 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:f5539102355b747fa3e70acc4eac95620eee9ed45beff9752761f1a02a6a37fb",
-    "Delete": "sha256:69a6908c9f28d45d304a279a848c56d24235b5bdb371a7810d21e4948be597fb",
-    "Key": "sha256:17786d842d693ad67edb571d1d8f19ea58450c5008d93797f4ebddccb2abe42b",
-    "KeyBatch": "sha256:c8487a2edff5385148f0a3029ce857f5a3613d4c3b168949f5740364005b0de7",
-    "LegacyDelete": "sha256:08fbb9b4824185c8ab019991c36ecaed71e82877f213849f7ebb91ecd1ec7ba0",
-    "Message": "sha256:c6dced3ec096ef4823dd40b6212e7d878f634dd11484c0137bf698d2378b5ab7",
-    "Write": "sha256:03b92e7c9144656c3178685f221ffbfe285afd49aa9803c47c4ceb3f45fa078e",
+    "Batch": "sha256:8b0a595340f43d05addf515edeb428812e09608fb9185fcf2c7c11de6e8b8004",
+    "Delete": "sha256:c5ec8dd5b7adaa45495c4eaa7ce9dddcd1e5b81a61eafe09a5cb3ede3a9615cf",
+    "Key": "sha256:0953a9808dbd0f7e4c20b4532fb90bc93ffb277769388ad428ecc74e0dbe8bef",
+    "KeyBatch": "sha256:fbddb53d84c13efcbcd20eb05ae51d31f4d4c7b2f92f4ae89edc13e5575151a7",
+    "LegacyDelete": "sha256:4b7cd48af1726dcc376d177dd585907fbaf75ac9782b272eabf57e077e28c9c2",
+    "Message": "sha256:9f00f826f20d91474d2c83bf70eb3bfbbd34c325190d57ee3bb49a8b13852170",
+    "Write": "sha256:2405777313ef9457ce33083dcba2ddeb7538c107263a7dfafb89b4dd39e13a1e",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
+_messages: Final = Messages(__name__)
+decode, encode, errors = _messages.decode, _messages.encode, _messages.errors

@@ -14,352 +14,127 @@ from changewire_messages.support import (
     INT64_MIN,
     Issue,
     beyond_int64,
-    unknown_positions,
+    check_beyond,
+    is_row,
+    scalar,
 )
 
 __all__ = ["Issue", "errors"]
 
 
 def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
+    if not is_row(value, 4, at, out):
         return
-    if len(value) != 4:
-        out.append((at, "prefixItems", "4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is not str and value[1] is not None:
-        out.append((at + "/1", "type", "string or null", value[1]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[1], "string or null", at + "/1", out)
     if type(value[2]) is bytes:
         if len(value[2]) != 20:
             out.append((at + "/2", "x-minBytes", "20 bytes", value[2]))
     else:
         out.append((at + "/2", "type", "bytes", value[2]))
-    if type(value[3]) is int:
-        if not INT64_MIN <= value[3] <= INT64_MAX:
-            out.append(beyond_int64(at + "/3", value[3]))
-    elif (
-        type(value[3]) is not float
-        and type(value[3]) is not str
-        and type(value[3]) is not bytes
-        and value[3] is not None
-    ):
-        out.append((at + "/3", "type", "integer or float or string or bytes or null", value[3]))
+    scalar(value[3], "integer or float or string or bytes or null", at + "/3", out)
 
 
 def _null_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 0:
-            out.append((at + "/1", "const", "0", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if value[3] is not None:
-        out.append((at + "/3", "type", "null", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "null", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _integer_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 1:
-            out.append((at + "/1", "const", "1", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is int:
-        if not INT64_MIN <= value[3] <= INT64_MAX:
-            out.append(beyond_int64(at + "/3", value[3]))
-    else:
-        out.append((at + "/3", "type", "integer", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "integer", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _double_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 2:
-            out.append((at + "/1", "const", "2", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not float:
-        out.append((at + "/3", "type", "float", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "float", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _string_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 3:
-            out.append((at + "/1", "const", "3", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not str:
-        out.append((at + "/3", "type", "string", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "string", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 4:
-            out.append((at + "/1", "const", "4", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not bytes:
-        out.append((at + "/3", "type", "bytes", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "bytes", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _java_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 7:
-            out.append((at + "/1", "const", "7", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not bytes:
-        out.append((at + "/3", "type", "bytes", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "bytes", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _language_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] not in (8, 9, 10, 11, 12):
-            out.append((at + "/1", "enum", "one of 8, 9, 10, 11, 12", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not bytes:
-        out.append((at + "/3", "type", "bytes", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "bytes", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _boolean_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 17:
-            out.append((at + "/1", "const", "17", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not bool:
-        out.append((at + "/3", "type", "boolean", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "boolean", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _hll_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 18:
-            out.append((at + "/1", "const", "18", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not bytes:
-        out.append((at + "/3", "type", "bytes", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "bytes", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 19:
-            out.append((at + "/1", "const", "19", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
     if type(value[3]) is not dict:
         out.append((at + "/3", "type", "object", value[3]))
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 20:
-            out.append((at + "/1", "const", "20", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
     if type(value[3]) is not list:
         out.append((at + "/3", "type", "array", value[3]))
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 23:
-            out.append((at + "/1", "const", "23", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
-    if type(value[3]) is not str:
-        out.append((at + "/3", "type", "string", value[3]))
+    scalar(value[0], "string", at + "/0", out)
+    scalar(value[2], "integer", at + "/2", out)
+    scalar(value[3], "string", at + "/3", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
-        return
-    if type(value[0]) is not str:
-        out.append((at + "/0", "type", "string", value[0]))
+    scalar(value[0], "string", at + "/0", out)
     if type(value[1]) is int:
         if not INT64_MIN <= value[1] <= INT64_MAX:
             out.append(beyond_int64(at + "/1", value[1]))
@@ -374,21 +149,13 @@ def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             )
     else:
         out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if not INT64_MIN <= value[2] <= INT64_MAX:
-            out.append(beyond_int64(at + "/2", value[2]))
-    else:
-        out.append((at + "/2", "type", "integer", value[2]))
+    scalar(value[2], "integer", at + "/2", out)
     if closed:
-        out.extend(unknown_positions(value, 4, at))
+        check_beyond(value, 4, at, out)
 
 
 def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 4:
-        out.append((at, "prefixItems", "at least 4 positions", value))
+    if not is_row(value, 4, at, out, is_open=True):
         return
     tag = value[1]
     check = _BIN_ARMS.get(tag, _unknown_bin) if type(tag) is int else None
@@ -399,168 +166,72 @@ def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 
 
 def _write_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 5:
-        out.append((at, "prefixItems", "at least 5 positions", value))
+    if not is_row(value, 5, at, out, is_open=True):
         return
     _key(value[0], at + "/0", closed, out)
-    if type(value[1]) is int:
-        if value[1] < 0:
-            out.append((at + "/1", "minimum", "at least 0", value[1]))
-        elif value[1] > 2147483647:
-            out.append((at + "/1", "maximum", "at most 2147483647", value[1]))
-    elif value[1] is not None:
-        out.append((at + "/1", "type", "integer or null", value[1]))
-    if type(value[2]) is int:
-        if value[2] < -1:
-            out.append((at + "/2", "minimum", "at least -1", value[2]))
-        elif value[2] > 4294967295:
-            out.append((at + "/2", "maximum", "at most 4294967295", value[2]))
-    elif value[2] is not None:
-        out.append((at + "/2", "type", "integer or null", value[2]))
-    if type(value[3]) is int:
-        if value[3] < 0:
-            out.append((at + "/3", "minimum", "at least 0", value[3]))
-        elif value[3] > 253402300799999:
-            out.append((at + "/3", "maximum", "at most 253402300799999", value[3]))
-    elif value[3] is not None:
-        out.append((at + "/3", "type", "integer or null", value[3]))
+    scalar(value[1], "integer or null", at + "/1", out, least=0, most=2147483647)
+    scalar(value[2], "integer or null", at + "/2", out, least=-1, most=4294967295)
+    scalar(value[3], "integer or null", at + "/3", out, least=0, most=253402300799999)
     if type(value[4]) is not list:
         out.append((at + "/4", "type", "array", value[4]))
     else:
         for i, item in enumerate(value[4]):
             _bin(item, at + "/4" + f"/{i}", closed, out)
     if closed:
-        out.extend(unknown_positions(value, 5, at))
+        check_beyond(value, 5, at, out)
 
 
 def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
+    if not is_row(value, 3, at, out, is_open=True):
         return
-    if len(value) < 3:
-        out.append((at, "prefixItems", "at least 3 positions", value))
-        return
-    if type(value[0]) is int:
-        if value[0] != 1:
-            out.append((at + "/0", "const", "1", value[0]))
-    else:
-        out.append((at + "/0", "type", "integer", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 1:
-            out.append((at + "/1", "const", "1", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
+    scalar(value[0], "integer", at + "/0", out, among=(1,))
+    scalar(value[1], "integer", at + "/1", out, among=(1,))
     _write_payload(value[2], at + "/2", closed, out)
     if closed:
-        out.extend(unknown_positions(value, 3, at))
+        check_beyond(value, 3, at, out)
 
 
 def _delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 5:
-        out.append((at, "prefixItems", "at least 5 positions", value))
+    if not is_row(value, 5, at, out, is_open=True):
         return
     _key(value[0], at + "/0", closed, out)
-    if type(value[1]) is int:
-        if not INT64_MIN <= value[1] <= INT64_MAX:
-            out.append(beyond_int64(at + "/1", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
-    if type(value[2]) is int:
-        if value[2] < 0:
-            out.append((at + "/2", "minimum", "at least 0", value[2]))
-        elif value[2] > 2147483647:
-            out.append((at + "/2", "maximum", "at most 2147483647", value[2]))
-    elif value[2] is not None:
-        out.append((at + "/2", "type", "integer or null", value[2]))
-    if type(value[3]) is int:
-        if value[3] < -1:
-            out.append((at + "/3", "minimum", "at least -1", value[3]))
-        elif value[3] > 4294967295:
-            out.append((at + "/3", "maximum", "at most 4294967295", value[3]))
-    elif value[3] is not None:
-        out.append((at + "/3", "type", "integer or null", value[3]))
-    if type(value[4]) is int:
-        if value[4] < 0:
-            out.append((at + "/4", "minimum", "at least 0", value[4]))
-        elif value[4] > 253402300799999:
-            out.append((at + "/4", "maximum", "at most 253402300799999", value[4]))
-    elif value[4] is not None:
-        out.append((at + "/4", "type", "integer or null", value[4]))
+    scalar(value[1], "integer", at + "/1", out)
+    scalar(value[2], "integer or null", at + "/2", out, least=0, most=2147483647)
+    scalar(value[3], "integer or null", at + "/3", out, least=-1, most=4294967295)
+    scalar(value[4], "integer or null", at + "/4", out, least=0, most=253402300799999)
     if closed:
-        out.extend(unknown_positions(value, 5, at))
+        check_beyond(value, 5, at, out)
 
 
 def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
+    if not is_row(value, 3, at, out, is_open=True):
         return
-    if len(value) < 3:
-        out.append((at, "prefixItems", "at least 3 positions", value))
-        return
-    if type(value[0]) is int:
-        if value[0] != 1:
-            out.append((at + "/0", "const", "1", value[0]))
-    else:
-        out.append((at + "/0", "type", "integer", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 2:
-            out.append((at + "/1", "const", "2", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
+    scalar(value[0], "integer", at + "/0", out, among=(1,))
+    scalar(value[1], "integer", at + "/1", out, among=(2,))
     _delete_payload(value[2], at + "/2", closed, out)
     if closed:
-        out.extend(unknown_positions(value, 3, at))
+        check_beyond(value, 3, at, out)
 
 
 def _legacy_delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) != 2:
-        out.append((at, "prefixItems", "2 positions", value))
+    if not is_row(value, 2, at, out):
         return
     _key(value[0], at + "/0", closed, out)
-    if type(value[1]) is int:
-        if not INT64_MIN <= value[1] <= INT64_MAX:
-            out.append(beyond_int64(at + "/1", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
+    scalar(value[1], "integer", at + "/1", out)
 
 
 def _legacy_delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
+    if not is_row(value, 3, at, out, is_open=True):
         return
-    if len(value) < 3:
-        out.append((at, "prefixItems", "at least 3 positions", value))
-        return
-    if type(value[0]) is int:
-        if value[0] != 1:
-            out.append((at + "/0", "const", "1", value[0]))
-    else:
-        out.append((at + "/0", "type", "integer", value[0]))
-    if type(value[1]) is int:
-        if value[1] != 2:
-            out.append((at + "/1", "const", "2", value[1]))
-    else:
-        out.append((at + "/1", "type", "integer", value[1]))
+    scalar(value[0], "integer", at + "/0", out, among=(1,))
+    scalar(value[1], "integer", at + "/1", out, among=(2,))
     _legacy_delete_payload(value[2], at + "/2", closed, out)
     if closed:
-        out.extend(unknown_positions(value, 3, at))
+        check_beyond(value, 3, at, out)
 
 
 def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not list:
-        out.append((at, "type", "array", value))
-        return
-    if len(value) < 3:
-        out.append((at, "prefixItems", "at least 3 positions", value))
+    if not is_row(value, 3, at, out, is_open=True):
         return
     if type(value[0]) is not int or value[0] != 1:
         out.append((at + "/0", "const", "1", value[0]))

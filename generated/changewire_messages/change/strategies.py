@@ -20,12 +20,11 @@ def source() -> st.SearchStrategy[Any]:
     """Draw a valid Source, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "system": st.text(min_size=0, max_size=None),
-            "database": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "schema": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "table": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "system": st.text(),
+            "database": st.one_of(st.text(), st.none()),
+            "schema": st.one_of(st.text(), st.none()),
+            "table": st.one_of(st.text(), st.none()),
         },
-        optional={},
     )
 
 
@@ -73,10 +72,9 @@ def sequence() -> st.SearchStrategy[Any]:
     """Draw a valid Sequence, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "major": st.integers(-9223372036854775808, 9223372036854775807),
-            "minor": st.integers(-9223372036854775808, 9223372036854775807),
+            "major": drawing.INT64,
+            "minor": drawing.INT64,
         },
-        optional={},
     )
 
 
@@ -86,12 +84,8 @@ def broken_sequence() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         sequence(),
         {
-            "major": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
-            "minor": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            "major": drawing.not_of("integer") | drawing.outside("json"),
+            "minor": drawing.not_of("integer") | drawing.outside("json"),
         },
         required=("major", "minor"),
     )
@@ -125,11 +119,10 @@ def change() -> st.SearchStrategy[Any]:
             "after": st.one_of(st.none(), row()),
             "event_time": st.one_of(drawing.datetime_texts(), st.none()),
             "sequence": st.one_of(st.none(), sequence()),
-            "ddl": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "schema_fingerprint": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "ddl": st.one_of(st.text(), st.none()),
+            "schema_fingerprint": st.one_of(st.text(), st.none()),
             "attributes": row(),
         },
-        optional={},
     )
 
 
@@ -191,13 +184,12 @@ def reason() -> st.SearchStrategy[Any]:
     """Draw a valid Reason, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "code": st.text(min_size=0, max_size=None),
-            "pointer": st.text(min_size=0, max_size=None),
-            "rule": st.text(min_size=0, max_size=None),
-            "expected": st.text(min_size=0, max_size=None),
-            "actual": st.text(min_size=0, max_size=None),
+            "code": st.text(),
+            "pointer": st.text(),
+            "rule": st.text(),
+            "expected": st.text(),
+            "actual": st.text(),
         },
-        optional={},
     )
 
 
@@ -223,14 +215,13 @@ def rejection() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {
             "element": st.integers(0, 9223372036854775807),
-            "code": st.text(min_size=0, max_size=None),
-            "pointer": st.text(min_size=0, max_size=None),
-            "message": st.text(min_size=0, max_size=None),
+            "code": st.text(),
+            "pointer": st.text(),
+            "message": st.text(),
             "byte_offset": st.one_of(st.integers(0, 9223372036854775807), st.none()),
-            "format": st.text(min_size=0, max_size=None),
-            "reasons": st.lists(reason(), min_size=0, max_size=4),
+            "format": st.text(),
+            "reasons": st.lists(reason(), max_size=4),
         },
-        optional={},
     )
 
 
@@ -240,17 +231,14 @@ def broken_rejection() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         rejection(),
         {
-            "element": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            "element": drawing.not_of("integer") | drawing.outside("json", 0, 9223372036854775807),
             "code": drawing.not_of("string"),
             "pointer": drawing.not_of("string"),
             "message": drawing.not_of("string"),
             "byte_offset": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -1)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            | drawing.outside("json", 0, 9223372036854775807),
             "format": drawing.not_of("string"),
-            "reasons": drawing.broken_list(reason(), broken_reason(), 0, None),
+            "reasons": drawing.broken_list(reason(), broken_reason()),
         },
         required=("element", "code", "pointer", "message", "byte_offset", "format", "reasons"),
     )

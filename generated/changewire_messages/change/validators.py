@@ -12,47 +12,24 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
-    INT64_MAX,
-    INT64_MIN,
     Issue,
-    beyond_int64,
-    is_datetime,
-    unknown_properties,
+    check_unknown,
+    is_object,
+    required,
 )
 
 __all__ = ["Issue", "errors"]
 
 
 def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "system" in value:
-        child = value["system"]
-        if type(child) is not str:
-            out.append((at + "/system", "type", "string", child))
-    else:
-        out.append((at + "/system", "required", "string", UNSET))
-    if "database" in value:
-        child = value["database"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/database", "type", "string or null", child))
-    else:
-        out.append((at + "/database", "required", "string or null", UNSET))
-    if "schema" in value:
-        child = value["schema"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/schema", "type", "string or null", child))
-    else:
-        out.append((at + "/schema", "required", "string or null", UNSET))
-    if "table" in value:
-        child = value["table"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/table", "type", "string or null", child))
-    else:
-        out.append((at + "/table", "required", "string or null", UNSET))
+    required(value, "system", "string", at, out)
+    required(value, "database", "string or null", at, out)
+    required(value, "schema", "string or null", at, out)
+    required(value, "table", "string or null", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("system", "database", "schema", "table"), at))
+        check_unknown(value, ("system", "database", "schema", "table"), at, out)
 
 
 def _row(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
@@ -61,67 +38,40 @@ def _row(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 
 
 def _sequence(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "major" in value:
-        child = value["major"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/major", child))
-        else:
-            out.append((at + "/major", "type", "integer", child))
-    else:
-        out.append((at + "/major", "required", "integer", UNSET))
-    if "minor" in value:
-        child = value["minor"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/minor", child))
-        else:
-            out.append((at + "/minor", "type", "integer", child))
-    else:
-        out.append((at + "/minor", "required", "integer", UNSET))
+    required(value, "major", "integer", at, out)
+    required(value, "minor", "integer", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("major", "minor"), at))
+        check_unknown(value, ("major", "minor"), at, out)
 
 
 def _change(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "op" in value:
-        child = value["op"]
-        if type(child) is str:
-            if child not in (
-                "insert",
-                "update",
-                "upsert",
-                "delete",
-                "read",
-                "heartbeat",
-                "ddl",
-                "statement",
-                "transaction",
-                "truncate",
-                "empty",
-                "other",
-            ):
-                out.append(
-                    (
-                        at + "/op",
-                        "enum",
-                        "one of insert, update, upsert, delete, read, heartbeat, ddl, statement, transaction, truncate, empty, other",
-                        child,
-                    )
-                )
-        else:
-            out.append((at + "/op", "type", "string", child))
-    else:
-        out.append((at + "/op", "required", "string", UNSET))
+    required(
+        value,
+        "op",
+        "string",
+        at,
+        out,
+        among=(
+            "insert",
+            "update",
+            "upsert",
+            "delete",
+            "read",
+            "heartbeat",
+            "ddl",
+            "statement",
+            "transaction",
+            "truncate",
+            "empty",
+            "other",
+        ),
+    )
     if "source" in value:
-        child = value["source"]
-        _source(child, at + "/source", closed, out)
+        _source(value["source"], at + "/source", closed, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
     if "key" in value:
@@ -148,150 +98,61 @@ def _change(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             _row(child, at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object or null", UNSET))
-    if "event_time" in value:
-        child = value["event_time"]
-        if type(child) is str:
-            if not is_datetime(child):
-                out.append(
-                    (at + "/event_time", "format", "a date and time with offset (RFC 3339)", child)
-                )
-        elif child is not None:
-            out.append((at + "/event_time", "type", "date-time text or null", child))
-    else:
-        out.append((at + "/event_time", "required", "date-time text or null", UNSET))
+    required(value, "event_time", "date-time text or null", at, out)
     if "sequence" in value:
         child = value["sequence"]
         if child is not None:
             _sequence(child, at + "/sequence", closed, out)
     else:
         out.append((at + "/sequence", "required", "object (Sequence) or null", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/ddl", "type", "string or null", child))
-    else:
-        out.append((at + "/ddl", "required", "string or null", UNSET))
-    if "schema_fingerprint" in value:
-        child = value["schema_fingerprint"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/schema_fingerprint", "type", "string or null", child))
-    else:
-        out.append((at + "/schema_fingerprint", "required", "string or null", UNSET))
+    required(value, "ddl", "string or null", at, out)
+    required(value, "schema_fingerprint", "string or null", at, out)
     if "attributes" in value:
-        child = value["attributes"]
-        _row(child, at + "/attributes", closed, out)
+        _row(value["attributes"], at + "/attributes", closed, out)
     else:
         out.append((at + "/attributes", "required", "object", UNSET))
     if closed:
-        out.extend(
-            unknown_properties(
-                value,
-                (
-                    "op",
-                    "source",
-                    "key",
-                    "before_key",
-                    "before",
-                    "after",
-                    "event_time",
-                    "sequence",
-                    "ddl",
-                    "schema_fingerprint",
-                    "attributes",
-                ),
-                at,
-            )
+        check_unknown(
+            value,
+            (
+                "op",
+                "source",
+                "key",
+                "before_key",
+                "before",
+                "after",
+                "event_time",
+                "sequence",
+                "ddl",
+                "schema_fingerprint",
+                "attributes",
+            ),
+            at,
+            out,
         )
 
 
 def _reason(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "code" in value:
-        child = value["code"]
-        if type(child) is not str:
-            out.append((at + "/code", "type", "string", child))
-    else:
-        out.append((at + "/code", "required", "string", UNSET))
-    if "pointer" in value:
-        child = value["pointer"]
-        if type(child) is not str:
-            out.append((at + "/pointer", "type", "string", child))
-    else:
-        out.append((at + "/pointer", "required", "string", UNSET))
-    if "rule" in value:
-        child = value["rule"]
-        if type(child) is not str:
-            out.append((at + "/rule", "type", "string", child))
-    else:
-        out.append((at + "/rule", "required", "string", UNSET))
-    if "expected" in value:
-        child = value["expected"]
-        if type(child) is not str:
-            out.append((at + "/expected", "type", "string", child))
-    else:
-        out.append((at + "/expected", "required", "string", UNSET))
-    if "actual" in value:
-        child = value["actual"]
-        if type(child) is not str:
-            out.append((at + "/actual", "type", "string", child))
-    else:
-        out.append((at + "/actual", "required", "string", UNSET))
+    required(value, "code", "string", at, out)
+    required(value, "pointer", "string", at, out)
+    required(value, "rule", "string", at, out)
+    required(value, "expected", "string", at, out)
+    required(value, "actual", "string", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("code", "pointer", "rule", "expected", "actual"), at))
+        check_unknown(value, ("code", "pointer", "rule", "expected", "actual"), at, out)
 
 
 def _rejection(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "element" in value:
-        child = value["element"]
-        if type(child) is int:
-            if child < 0:
-                out.append((at + "/element", "minimum", "at least 0", child))
-            elif not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/element", child))
-        else:
-            out.append((at + "/element", "type", "integer", child))
-    else:
-        out.append((at + "/element", "required", "integer", UNSET))
-    if "code" in value:
-        child = value["code"]
-        if type(child) is not str:
-            out.append((at + "/code", "type", "string", child))
-    else:
-        out.append((at + "/code", "required", "string", UNSET))
-    if "pointer" in value:
-        child = value["pointer"]
-        if type(child) is not str:
-            out.append((at + "/pointer", "type", "string", child))
-    else:
-        out.append((at + "/pointer", "required", "string", UNSET))
-    if "message" in value:
-        child = value["message"]
-        if type(child) is not str:
-            out.append((at + "/message", "type", "string", child))
-    else:
-        out.append((at + "/message", "required", "string", UNSET))
-    if "byte_offset" in value:
-        child = value["byte_offset"]
-        if type(child) is int:
-            if child < 0:
-                out.append((at + "/byte_offset", "minimum", "at least 0", child))
-            elif not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/byte_offset", child))
-        elif child is not None:
-            out.append((at + "/byte_offset", "type", "integer or null", child))
-    else:
-        out.append((at + "/byte_offset", "required", "integer or null", UNSET))
-    if "format" in value:
-        child = value["format"]
-        if type(child) is not str:
-            out.append((at + "/format", "type", "string", child))
-    else:
-        out.append((at + "/format", "required", "string", UNSET))
+    required(value, "element", "integer", at, out, least=0)
+    required(value, "code", "string", at, out)
+    required(value, "pointer", "string", at, out)
+    required(value, "message", "string", at, out)
+    required(value, "byte_offset", "integer or null", at, out, least=0)
+    required(value, "format", "string", at, out)
     if "reasons" in value:
         child = value["reasons"]
         if type(child) is not list:
@@ -302,12 +163,11 @@ def _rejection(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/reasons", "required", "array", UNSET))
     if closed:
-        out.extend(
-            unknown_properties(
-                value,
-                ("element", "code", "pointer", "message", "byte_offset", "format", "reasons"),
-                at,
-            )
+        check_unknown(
+            value,
+            ("element", "code", "pointer", "message", "byte_offset", "format", "reasons"),
+            at,
+            out,
         )
 
 

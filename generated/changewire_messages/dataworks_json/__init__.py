@@ -41,6 +41,7 @@ from changewire_messages.dataworks_json.models import (
     UpdateBeforeUpdateBefor,
     UpdateBeforeUpdateBefore,
 )
+from changewire_messages.messages import Messages
 
 __all__ = [
     "DIGESTS",
@@ -79,6 +80,9 @@ __all__ = [
     "UpdateBefore",
     "UpdateBeforeUpdateBefor",
     "UpdateBeforeUpdateBefore",
+    "decode",
+    "encode",
+    "errors",
 ]
 FORMAT: Final = "dataworks-json"
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -101,4 +105,6 @@ DIGESTS: Final[Mapping[str, str]] = {
     "UpdateAfter": "sha256:7ee7599bbb079a9076db8d575f06132101d228ac6174bb56f610a8ea9735b57b",
     "UpdateBefore": "sha256:9d8ae8a297af12eecca8e2d4a46fc6db610a8c0dc71662df29d190a16c65902e",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
+_messages: Final = Messages(__name__)
+decode, encode, errors = _messages.decode, _messages.encode, _messages.errors

@@ -58,62 +58,7 @@ def _data_schema(value: Any, used: list[str]) -> None:
         _source(value.source, used)
 
 
-def _ddl_create(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET or value.ddl is None:
-        used.append("missing-ddl")
-
-
-def _ddl_alter(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET or value.ddl is None:
-        used.append("missing-ddl")
-
-
-def _ddl_erase(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET or value.ddl is None:
-        used.append("missing-ddl")
-
-
-def _ddl_rename(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET or value.ddl is None:
-        used.append("missing-ddl")
-
-
-def _ddl_cindex(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET or value.ddl is None:
-        used.append("missing-ddl")
-
-
-def _ddl_dindex(value: Any, used: list[str]) -> None:
+def _ddl(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
     if value.after is UNSET:
@@ -157,32 +102,6 @@ def _insert(value: Any, used: list[str]) -> None:
         used.append("before-on-insert")
 
 
-def _update_before_update_befor(value: Any, used: list[str]) -> None:
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET or value.sequence_id is None:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-    if type(value.op) is str and value.op == "UPDATE_BEFORE":
-        used.append("update-before-spelt-out")
-    if value.after is not UNSET and value.after is not None:
-        used.append("after-on-update-before")
-
-
-def _update_before_update_before(value: Any, used: list[str]) -> None:
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET or value.sequence_id is None:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-    if type(value.op) is str and value.op == "UPDATE_BEFORE":
-        used.append("update-before-spelt-out")
-    if value.after is not UNSET and value.after is not None:
-        used.append("after-on-update-before")
-
-
 def _update_after(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
@@ -214,61 +133,6 @@ def _query(value: Any, used: list[str]) -> None:
         used.append("missing-ddl")
 
 
-def _transaction_begin(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-
-
-def _transaction_end(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-
-
-def _transaction_gtid(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-
-
-def _transaction_xacommit(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-
-
-def _transaction_xarollback(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-
-
 def _other(value: Any, used: list[str]) -> None:
     used.append("unknown-operation")
 
@@ -282,26 +146,50 @@ def _message(value: Any, used: list[str]) -> None:
         check(value.payload, used)
 
 
+def _transaction(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
+def _update_before(value: Any, used: list[str]) -> None:
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET or value.sequence_id is None:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+    if type(value.op) is str and value.op == "UPDATE_BEFORE":
+        used.append("update-before-spelt-out")
+    if value.after is not UNSET and value.after is not None:
+        used.append("after-on-update-before")
+
+
 _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
-    models.UpdateBeforeUpdateBefor: _update_before_update_befor,
-    models.UpdateBeforeUpdateBefore: _update_before_update_before,
+    models.UpdateBeforeUpdateBefor: _update_before,
+    models.UpdateBeforeUpdateBefore: _update_before,
     models.UpdateAfter: _update_after,
     models.Delete: _delete,
     models.Heartbeat: _heartbeat,
-    models.DdlCreate: _ddl_create,
-    models.DdlAlter: _ddl_alter,
-    models.DdlErase: _ddl_erase,
-    models.DdlRename: _ddl_rename,
-    models.DdlCindex: _ddl_cindex,
-    models.DdlDindex: _ddl_dindex,
+    models.DdlCreate: _ddl,
+    models.DdlAlter: _ddl,
+    models.DdlErase: _ddl,
+    models.DdlRename: _ddl,
+    models.DdlCindex: _ddl,
+    models.DdlDindex: _ddl,
     models.Truncate: _truncate,
     models.Query: _query,
-    models.TransactionBegin: _transaction_begin,
-    models.TransactionEnd: _transaction_end,
-    models.TransactionGtid: _transaction_gtid,
-    models.TransactionXacommit: _transaction_xacommit,
-    models.TransactionXarollback: _transaction_xarollback,
+    models.TransactionBegin: _transaction,
+    models.TransactionEnd: _transaction,
+    models.TransactionGtid: _transaction,
+    models.TransactionXacommit: _transaction,
+    models.TransactionXarollback: _transaction,
     models.Other: _other,
 }
 
@@ -315,14 +203,27 @@ def _message_schema_uses_in(text: bytes) -> list[str]:
 
 _message_schema_uses: Callable[[msgspec.Raw], list[str]] = by_text(_message_schema_uses_in)
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
+    models.DdlCreate: _ddl,
+    models.DdlAlter: _ddl,
+    models.DdlErase: _ddl,
+    models.DdlRename: _ddl,
+    models.DdlCindex: _ddl,
+    models.DdlDindex: _ddl,
     models.Delete: _delete,
     models.Heartbeat: _heartbeat,
     models.Insert: _insert,
     models.Message: _message,
     models.Other: _other,
     models.Query: _query,
+    models.TransactionBegin: _transaction,
+    models.TransactionEnd: _transaction,
+    models.TransactionGtid: _transaction,
+    models.TransactionXacommit: _transaction,
+    models.TransactionXarollback: _transaction,
     models.Truncate: _truncate,
     models.UpdateAfter: _update_after,
+    models.UpdateBeforeUpdateBefor: _update_before,
+    models.UpdateBeforeUpdateBefore: _update_before,
 }
 
 

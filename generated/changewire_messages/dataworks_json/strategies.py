@@ -43,10 +43,9 @@ def column_type() -> st.SearchStrategy[Any]:
     """Draw a valid ColumnType, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(min_size=0, max_size=None),
-            "type": st.text(min_size=0, max_size=None),
+            "name": st.text(),
+            "type": st.text(),
         },
-        optional={},
     )
 
 
@@ -69,11 +68,11 @@ def source() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "dbType": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "dbVersion": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "dbName": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "schemaName": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "tableName": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "dbType": st.one_of(st.text(), st.none()),
+            "dbVersion": st.one_of(st.text(), st.none()),
+            "dbName": st.one_of(st.text(), st.none()),
+            "schemaName": st.one_of(st.text(), st.none()),
+            "tableName": st.one_of(st.text(), st.none()),
         },
     )
 
@@ -90,7 +89,6 @@ def broken_source() -> st.SearchStrategy[Any]:
             "schemaName": drawing.not_of("string", "null"),
             "tableName": drawing.not_of("string", "null"),
         },
-        required=(),
     )
 
 
@@ -100,10 +98,8 @@ def data_schema() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "dataColumn": st.one_of(st.none(), st.lists(column_type(), min_size=0, max_size=4)),
-            "primaryKey": st.one_of(
-                st.none(), st.lists(st.text(min_size=0, max_size=None), min_size=0, max_size=4)
-            ),
+            "dataColumn": st.one_of(st.none(), st.lists(column_type(), max_size=4)),
+            "primaryKey": st.one_of(st.none(), st.lists(st.text(), max_size=4)),
             "source": st.one_of(st.none(), source()),
         },
     )
@@ -116,16 +112,13 @@ def broken_data_schema() -> st.SearchStrategy[Any]:
         data_schema(),
         {
             "dataColumn": drawing.not_null(
-                drawing.broken_list(column_type(), broken_column_type(), 0, None)
+                drawing.broken_list(column_type(), broken_column_type())
             ),
             "primaryKey": drawing.not_null(
-                drawing.broken_list(
-                    st.text(min_size=0, max_size=None), drawing.not_of("string"), 0, None
-                )
+                drawing.broken_list(st.text(), drawing.not_of("string"))
             ),
             "source": drawing.not_null(broken_source()),
         },
-        required=(),
     )
 
 
@@ -136,7 +129,6 @@ def image() -> st.SearchStrategy[Any]:
         {
             "dataColumn": st.dictionaries(st.text(), drawing.json_values(), max_size=4),
         },
-        optional={},
     )
 
 
@@ -160,12 +152,8 @@ def times() -> st.SearchStrategy[Any]:
             "eventTime": st.integers(-62135596800000, 253402300799999),
         },
         optional={
-            "systemTime": st.one_of(
-                st.integers(-9223372036854775808, 9223372036854775807), st.none()
-            ),
-            "checkpointTime": st.one_of(
-                st.integers(-9223372036854775808, 9223372036854775807), st.none()
-            ),
+            "systemTime": st.one_of(drawing.INT64, st.none()),
+            "checkpointTime": st.one_of(drawing.INT64, st.none()),
         },
     )
 
@@ -177,14 +165,9 @@ def broken_times() -> st.SearchStrategy[Any]:
         times(),
         {
             "eventTime": drawing.not_of("integer")
-            | st.integers(-18446744073709551616, -62135596800001)
-            | st.integers(253402300800000, 18446744073709551614),
-            "systemTime": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
-            "checkpointTime": drawing.not_of("integer", "null")
-            | st.integers(-18446744073709551616, -9223372036854775809)
-            | st.integers(9223372036854775808, 18446744073709551614),
+            | drawing.outside("json", -62135596800000, 253402300799999),
+            "systemTime": drawing.not_of("integer", "null") | drawing.outside("json"),
+            "checkpointTime": drawing.not_of("integer", "null") | drawing.outside("json"),
         },
         required=("eventTime",),
     )
@@ -196,8 +179,8 @@ def ddl_statement() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "text": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddlMeta": st.one_of(drawing.base64_texts(min_size=0, max_size=None), st.none()),
+            "text": st.one_of(st.text(), st.none()),
+            "ddlMeta": st.one_of(drawing.base64_texts(), st.none()),
         },
     )
 
@@ -209,248 +192,43 @@ def broken_ddl_statement() -> st.SearchStrategy[Any]:
         ddl_statement(),
         {
             "text": drawing.not_of("string", "null"),
-            "ddlMeta": drawing.not_of("string", "null") | drawing.not_base64_texts(0, None),
+            "ddlMeta": drawing.not_of("string", "null") | drawing.not_base64_texts(),
         },
-        required=(),
-    )
-
-
-@cache
-def ddl_create() -> st.SearchStrategy[Any]:
-    """Draw a valid DdlCreate, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("CREATE",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_ddl_create() -> st.SearchStrategy[Any]:
-    """Draw what is a DdlCreate but for one place, and no valid one."""
-    return drawing.broken_object(
-        ddl_create(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def ddl_alter() -> st.SearchStrategy[Any]:
-    """Draw a valid DdlAlter, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("ALTER",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_ddl_alter() -> st.SearchStrategy[Any]:
-    """Draw what is a DdlAlter but for one place, and no valid one."""
-    return drawing.broken_object(
-        ddl_alter(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def ddl_erase() -> st.SearchStrategy[Any]:
-    """Draw a valid DdlErase, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("ERASE",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_ddl_erase() -> st.SearchStrategy[Any]:
-    """Draw what is a DdlErase but for one place, and no valid one."""
-    return drawing.broken_object(
-        ddl_erase(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def ddl_rename() -> st.SearchStrategy[Any]:
-    """Draw a valid DdlRename, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("RENAME",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_ddl_rename() -> st.SearchStrategy[Any]:
-    """Draw what is a DdlRename but for one place, and no valid one."""
-    return drawing.broken_object(
-        ddl_rename(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def ddl_cindex() -> st.SearchStrategy[Any]:
-    """Draw a valid DdlCindex, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("CINDEX",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_ddl_cindex() -> st.SearchStrategy[Any]:
-    """Draw what is a DdlCindex but for one place, and no valid one."""
-    return drawing.broken_object(
-        ddl_cindex(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def ddl_dindex() -> st.SearchStrategy[Any]:
-    """Draw a valid DdlDindex, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("DINDEX",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_ddl_dindex() -> st.SearchStrategy[Any]:
-    """Draw what is a DdlDindex but for one place, and no valid one."""
-    return drawing.broken_object(
-        ddl_dindex(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
     )
 
 
 @cache
 def ddl() -> st.SearchStrategy[Any]:
     """Draw a valid Ddl, as parsed from the wire."""
-    return st.one_of(
-        ddl_create(), ddl_alter(), ddl_erase(), ddl_rename(), ddl_cindex(), ddl_dindex()
+    return st.fixed_dictionaries(
+        {
+            "op": st.sampled_from(("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX")),
+            "timestamp": times(),
+        },
+        optional={
+            "before": st.one_of(st.none(), image()),
+            "after": st.one_of(st.none(), image()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
+            "ddl": st.one_of(st.none(), ddl_statement()),
+        },
     )
 
 
 @cache
 def broken_ddl() -> st.SearchStrategy[Any]:
     """Draw what is a Ddl but for one place, and no valid one."""
-    return st.one_of(
-        broken_ddl_create(),
-        broken_ddl_alter(),
-        broken_ddl_erase(),
-        broken_ddl_rename(),
-        broken_ddl_cindex(),
-        broken_ddl_dindex(),
-        drawing.broken_tag(
-            ddl(),
-            "op",
-            drawing.not_of("string")
-            | st.text().filter(
-                lambda text: text not in ("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX")
-            ),
-        ),
+    return drawing.broken_object(
+        ddl(),
+        {
+            "before": drawing.not_null(broken_image()),
+            "after": drawing.not_null(broken_image()),
+            "sequenceId": drawing.not_of("string", "null"),
+            "scn": drawing.not_of("string", "null"),
+            "timestamp": broken_times(),
+            "ddl": drawing.not_null(broken_ddl_statement()),
+        },
+        required=("timestamp",),
     )
 
 
@@ -459,14 +237,14 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("DELETE",)),
+            "op": st.just("DELETE"),
             "before": image(),
             "timestamp": times(),
         },
         optional={
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -494,14 +272,14 @@ def heartbeat() -> st.SearchStrategy[Any]:
     """Draw a valid Heartbeat, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("MHEARTBEAT",)),
+            "op": st.just("MHEARTBEAT"),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -529,14 +307,14 @@ def insert() -> st.SearchStrategy[Any]:
     """Draw a valid Insert, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("INSERT",)),
+            "op": st.just("INSERT"),
             "after": image(),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -560,88 +338,18 @@ def broken_insert() -> st.SearchStrategy[Any]:
 
 
 @cache
-def update_before_update_befor() -> st.SearchStrategy[Any]:
-    """Draw a valid UpdateBeforeUpdateBefor, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("UPDATE_BEFOR",)),
-            "before": image(),
-            "timestamp": times(),
-        },
-        optional={
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_update_before_update_befor() -> st.SearchStrategy[Any]:
-    """Draw what is a UpdateBeforeUpdateBefor but for one place, and no valid one."""
-    return drawing.broken_object(
-        update_before_update_befor(),
-        {
-            "before": broken_image(),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("before", "timestamp"),
-    )
-
-
-@cache
-def update_before_update_before() -> st.SearchStrategy[Any]:
-    """Draw a valid UpdateBeforeUpdateBefore, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("UPDATE_BEFORE",)),
-            "before": image(),
-            "timestamp": times(),
-        },
-        optional={
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_update_before_update_before() -> st.SearchStrategy[Any]:
-    """Draw what is a UpdateBeforeUpdateBefore but for one place, and no valid one."""
-    return drawing.broken_object(
-        update_before_update_before(),
-        {
-            "before": broken_image(),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("before", "timestamp"),
-    )
-
-
-@cache
 def update_after() -> st.SearchStrategy[Any]:
     """Draw a valid UpdateAfter, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("UPDATE_AFTER",)),
+            "op": st.just("UPDATE_AFTER"),
             "after": image(),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -669,14 +377,14 @@ def truncate() -> st.SearchStrategy[Any]:
     """Draw a valid Truncate, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("TRUNCATE",)),
+            "op": st.just("TRUNCATE"),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -704,14 +412,14 @@ def query() -> st.SearchStrategy[Any]:
     """Draw a valid Query, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("QUERY",)),
+            "op": st.just("QUERY"),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -722,181 +430,6 @@ def broken_query() -> st.SearchStrategy[Any]:
     """Draw what is a Query but for one place, and no valid one."""
     return drawing.broken_object(
         query(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def transaction_begin() -> st.SearchStrategy[Any]:
-    """Draw a valid TransactionBegin, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("TRANSACTION_BEGIN",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_transaction_begin() -> st.SearchStrategy[Any]:
-    """Draw what is a TransactionBegin but for one place, and no valid one."""
-    return drawing.broken_object(
-        transaction_begin(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def transaction_end() -> st.SearchStrategy[Any]:
-    """Draw a valid TransactionEnd, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("TRANSACTION_END",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_transaction_end() -> st.SearchStrategy[Any]:
-    """Draw what is a TransactionEnd but for one place, and no valid one."""
-    return drawing.broken_object(
-        transaction_end(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def transaction_gtid() -> st.SearchStrategy[Any]:
-    """Draw a valid TransactionGtid, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("GTID",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_transaction_gtid() -> st.SearchStrategy[Any]:
-    """Draw what is a TransactionGtid but for one place, and no valid one."""
-    return drawing.broken_object(
-        transaction_gtid(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def transaction_xacommit() -> st.SearchStrategy[Any]:
-    """Draw a valid TransactionXacommit, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("XACOMMIT",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_transaction_xacommit() -> st.SearchStrategy[Any]:
-    """Draw what is a TransactionXacommit but for one place, and no valid one."""
-    return drawing.broken_object(
-        transaction_xacommit(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def transaction_xarollback() -> st.SearchStrategy[Any]:
-    """Draw a valid TransactionXarollback, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("XAROLLBACK",)),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "scn": st.one_of(st.text(min_size=0, max_size=None), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_transaction_xarollback() -> st.SearchStrategy[Any]:
-    """Draw what is a TransactionXarollback but for one place, and no valid one."""
-    return drawing.broken_object(
-        transaction_xarollback(),
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
@@ -965,7 +498,6 @@ def broken_other() -> st.SearchStrategy[Any]:
             "timestamp": drawing.NOTHING,
             "ddl": drawing.NOTHING,
         },
-        required=(),
     )
 
 
@@ -974,24 +506,14 @@ def payload() -> st.SearchStrategy[Any]:
     """Draw a valid Payload, as parsed from the wire."""
     return st.one_of(
         insert(),
-        update_before_update_befor(),
-        update_before_update_before(),
+        update_before(),
         update_after(),
         delete(),
         heartbeat(),
-        ddl_create(),
-        ddl_alter(),
-        ddl_erase(),
-        ddl_rename(),
-        ddl_cindex(),
-        ddl_dindex(),
+        ddl(),
         truncate(),
         query(),
-        transaction_begin(),
-        transaction_end(),
-        transaction_gtid(),
-        transaction_xacommit(),
-        transaction_xarollback(),
+        transaction(),
         other(),
     )
 
@@ -1001,24 +523,14 @@ def broken_payload() -> st.SearchStrategy[Any]:
     """Draw what is a Payload but for one place, and no valid one."""
     return st.one_of(
         broken_insert(),
-        broken_update_before_update_befor(),
-        broken_update_before_update_before(),
+        broken_update_before(),
         broken_update_after(),
         broken_delete(),
         broken_heartbeat(),
-        broken_ddl_create(),
-        broken_ddl_alter(),
-        broken_ddl_erase(),
-        broken_ddl_rename(),
-        broken_ddl_cindex(),
-        broken_ddl_dindex(),
+        broken_ddl(),
         broken_truncate(),
         broken_query(),
-        broken_transaction_begin(),
-        broken_transaction_end(),
-        broken_transaction_gtid(),
-        broken_transaction_xacommit(),
-        broken_transaction_xarollback(),
+        broken_transaction(),
         broken_other(),
         drawing.broken_tag(payload(), "op", drawing.not_of("string")),
     )
@@ -1031,9 +543,8 @@ def message() -> st.SearchStrategy[Any]:
         {
             "schema": data_schema(),
             "payload": payload(),
-            "version": st.text(min_size=0, max_size=None),
+            "version": st.text(),
         },
-        optional={},
     )
 
 
@@ -1054,60 +565,70 @@ def broken_message() -> st.SearchStrategy[Any]:
 @cache
 def transaction() -> st.SearchStrategy[Any]:
     """Draw a valid Transaction, as parsed from the wire."""
-    return st.one_of(
-        transaction_begin(),
-        transaction_end(),
-        transaction_gtid(),
-        transaction_xacommit(),
-        transaction_xarollback(),
+    return st.fixed_dictionaries(
+        {
+            "op": st.sampled_from(
+                ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK")
+            ),
+            "timestamp": times(),
+        },
+        optional={
+            "before": st.one_of(st.none(), image()),
+            "after": st.one_of(st.none(), image()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
+            "ddl": st.one_of(st.none(), ddl_statement()),
+        },
     )
 
 
 @cache
 def broken_transaction() -> st.SearchStrategy[Any]:
     """Draw what is a Transaction but for one place, and no valid one."""
-    return st.one_of(
-        broken_transaction_begin(),
-        broken_transaction_end(),
-        broken_transaction_gtid(),
-        broken_transaction_xacommit(),
-        broken_transaction_xarollback(),
-        drawing.broken_tag(
-            transaction(),
-            "op",
-            drawing.not_of("string")
-            | st.text().filter(
-                lambda text: (
-                    text
-                    not in (
-                        "TRANSACTION_BEGIN",
-                        "TRANSACTION_END",
-                        "GTID",
-                        "XACOMMIT",
-                        "XAROLLBACK",
-                    )
-                )
-            ),
-        ),
+    return drawing.broken_object(
+        transaction(),
+        {
+            "before": drawing.not_null(broken_image()),
+            "after": drawing.not_null(broken_image()),
+            "sequenceId": drawing.not_of("string", "null"),
+            "scn": drawing.not_of("string", "null"),
+            "timestamp": broken_times(),
+            "ddl": drawing.not_null(broken_ddl_statement()),
+        },
+        required=("timestamp",),
     )
 
 
 @cache
 def update_before() -> st.SearchStrategy[Any]:
     """Draw a valid UpdateBefore, as parsed from the wire."""
-    return st.one_of(update_before_update_befor(), update_before_update_before())
+    return st.fixed_dictionaries(
+        {
+            "op": st.sampled_from(("UPDATE_BEFOR", "UPDATE_BEFORE")),
+            "before": image(),
+            "timestamp": times(),
+        },
+        optional={
+            "after": st.one_of(st.none(), image()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
+            "ddl": st.one_of(st.none(), ddl_statement()),
+        },
+    )
 
 
 @cache
 def broken_update_before() -> st.SearchStrategy[Any]:
     """Draw what is a UpdateBefore but for one place, and no valid one."""
-    return st.one_of(
-        broken_update_before_update_befor(),
-        broken_update_before_update_before(),
-        drawing.broken_tag(
-            update_before(),
-            "op",
-            drawing.not_of("string")
-            | st.text().filter(lambda text: text not in ("UPDATE_BEFOR", "UPDATE_BEFORE")),
-        ),
+    return drawing.broken_object(
+        update_before(),
+        {
+            "before": broken_image(),
+            "after": drawing.not_null(broken_image()),
+            "sequenceId": drawing.not_of("string", "null"),
+            "scn": drawing.not_of("string", "null"),
+            "timestamp": broken_times(),
+            "ddl": drawing.not_null(broken_ddl_statement()),
+        },
+        required=("before", "timestamp"),
     )

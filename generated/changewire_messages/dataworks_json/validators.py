@@ -12,101 +12,65 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
-    INT64_MAX,
-    INT64_MIN,
     Issue,
-    beyond_int64,
-    bytes_length,
-    unknown_properties,
+    check_unknown,
+    has_tag,
+    is_object,
+    optional,
+    required,
+    scalar,
 )
 
 __all__ = ["Issue", "errors"]
 
 
 def _column_type(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str:
-            out.append((at + "/name", "type", "string", child))
-    else:
-        out.append((at + "/name", "required", "string", UNSET))
-    if "type" in value:
-        child = value["type"]
-        if type(child) is not str:
-            out.append((at + "/type", "type", "string", child))
-    else:
-        out.append((at + "/type", "required", "string", UNSET))
+    required(value, "name", "string", at, out)
+    required(value, "type", "string", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("name", "type"), at))
+        check_unknown(value, ("name", "type"), at, out)
 
 
 def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "dbType" in value:
-        child = value["dbType"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/dbType", "type", "string or null", child))
-    if "dbVersion" in value:
-        child = value["dbVersion"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/dbVersion", "type", "string or null", child))
-    if "dbName" in value:
-        child = value["dbName"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/dbName", "type", "string or null", child))
-    if "schemaName" in value:
-        child = value["schemaName"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/schemaName", "type", "string or null", child))
-    if "tableName" in value:
-        child = value["tableName"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/tableName", "type", "string or null", child))
+    optional(value, "dbType", "string or null", at, out)
+    optional(value, "dbVersion", "string or null", at, out)
+    optional(value, "dbName", "string or null", at, out)
+    optional(value, "schemaName", "string or null", at, out)
+    optional(value, "tableName", "string or null", at, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("dbType", "dbVersion", "dbName", "schemaName", "tableName"), at
-            )
-        )
+        check_unknown(value, ("dbType", "dbVersion", "dbName", "schemaName", "tableName"), at, out)
 
 
 def _data_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "dataColumn" in value:
-        child = value["dataColumn"]
-        if child is not None:
-            if type(child) is not list:
-                out.append((at + "/dataColumn", "type", "array", child))
-            else:
-                for i, item in enumerate(child):
-                    _column_type(item, at + "/dataColumn" + f"/{i}", closed, out)
-    if "primaryKey" in value:
-        child = value["primaryKey"]
-        if child is not None:
-            if type(child) is not list:
-                out.append((at + "/primaryKey", "type", "array", child))
-            else:
-                for i, item in enumerate(child):
-                    if type(item) is not str:
-                        out.append((at + "/primaryKey" + f"/{i}", "type", "string", item))
-    if "source" in value:
-        child = value["source"]
-        if child is not None:
-            _source(child, at + "/source", closed, out)
+    child = value.get("dataColumn")
+    if child is not None:
+        if type(child) is not list:
+            out.append((at + "/dataColumn", "type", "array", child))
+        else:
+            for i, item in enumerate(child):
+                _column_type(item, at + "/dataColumn" + f"/{i}", closed, out)
+    child = value.get("primaryKey")
+    if child is not None:
+        if type(child) is not list:
+            out.append((at + "/primaryKey", "type", "array", child))
+        else:
+            for i, item in enumerate(child):
+                scalar(item, "string", at + "/primaryKey" + f"/{i}", out)
+    child = value.get("source")
+    if child is not None:
+        _source(child, at + "/source", closed, out)
     if closed:
-        out.extend(unknown_properties(value, ("dataColumn", "primaryKey", "source"), at))
+        check_unknown(value, ("dataColumn", "primaryKey", "source"), at, out)
 
 
 def _image(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     if "dataColumn" in value:
         child = value["dataColumn"]
@@ -115,817 +79,214 @@ def _image(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/dataColumn", "required", "object", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("dataColumn",), at))
+        check_unknown(value, ("dataColumn",), at, out)
 
 
 def _times(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "eventTime" in value:
-        child = value["eventTime"]
-        if type(child) is int:
-            if child < -62135596800000:
-                out.append((at + "/eventTime", "minimum", "at least -62135596800000", child))
-            elif child > 253402300799999:
-                out.append((at + "/eventTime", "maximum", "at most 253402300799999", child))
-        else:
-            out.append((at + "/eventTime", "type", "integer", child))
-    else:
-        out.append((at + "/eventTime", "required", "integer", UNSET))
-    if "systemTime" in value:
-        child = value["systemTime"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/systemTime", child))
-        elif child is not None:
-            out.append((at + "/systemTime", "type", "integer or null", child))
-    if "checkpointTime" in value:
-        child = value["checkpointTime"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/checkpointTime", child))
-        elif child is not None:
-            out.append((at + "/checkpointTime", "type", "integer or null", child))
+    required(value, "eventTime", "integer", at, out, least=-62135596800000, most=253402300799999)
+    optional(value, "systemTime", "integer or null", at, out)
+    optional(value, "checkpointTime", "integer or null", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("eventTime", "systemTime", "checkpointTime"), at))
+        check_unknown(value, ("eventTime", "systemTime", "checkpointTime"), at, out)
 
 
 def _ddl_statement(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "text" in value:
-        child = value["text"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/text", "type", "string or null", child))
-    if "ddlMeta" in value:
-        child = value["ddlMeta"]
-        if type(child) is str:
-            size = bytes_length(child)
-            if size < 0:
-                out.append(
-                    (at + "/ddlMeta", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
-                )
-        elif child is not None:
-            out.append((at + "/ddlMeta", "type", "Base64 text or null", child))
+    optional(value, "text", "string or null", at, out)
+    optional(value, "ddlMeta", "Base64 text or null", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("text", "ddlMeta"), at))
-
-
-def _ddl_create(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_alter(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_erase(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_rename(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_cindex(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _ddl_dindex(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
+        check_unknown(value, ("text", "ddlMeta"), at, out)
 
 
 def _ddl(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    tag = value.get("op", UNSET)
-    check = _DDL_ARMS.get(tag) if type(tag) is str else None
-    if check is not None:
-        check(value, at, closed, out)
-    elif tag is UNSET:
-        out.append(
-            (at + "/op", "required", "one of CREATE, ALTER, ERASE, RENAME, CINDEX, DINDEX", UNSET)
-        )
+    if not has_tag(
+        value, "op", ("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX"), at, out
+    ):
+        return
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
+    if "timestamp" in value:
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
-        out.append(
-            (at + "/op", "oneOf", "one of CREATE, ALTER, ERASE, RENAME, CINDEX, DINDEX", tag)
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
+    if closed:
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     if "before" in value:
-        child = value["before"]
-        _image(child, at + "/before", closed, out)
+        _image(value["before"], at + "/before", closed, out)
     else:
         out.append((at + "/before", "required", "object (Image)", UNSET))
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _heartbeat(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _insert(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
     if "after" in value:
-        child = value["after"]
-        _image(child, at + "/after", closed, out)
+        _image(value["after"], at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object (Image)", UNSET))
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _update_before_update_befor(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        _image(child, at + "/before", closed, out)
-    else:
-        out.append((at + "/before", "required", "object (Image)", UNSET))
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _update_before_update_before(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        _image(child, at + "/before", closed, out)
-    else:
-        out.append((at + "/before", "required", "object (Image)", UNSET))
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _update_after(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
     if "after" in value:
-        child = value["after"]
-        _image(child, at + "/after", closed, out)
+        _image(value["after"], at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object (Image)", UNSET))
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _truncate(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _query(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_begin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_end(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_gtid(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_xacommit(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
-        )
-
-
-def _transaction_xarollback(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
-        return
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _image(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _image(child, at + "/after", closed, out)
-    if "sequenceId" in value:
-        child = value["sequenceId"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/sequenceId", "type", "string or null", child))
-    if "scn" in value:
-        child = value["scn"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/scn", "type", "string or null", child))
-    if "timestamp" in value:
-        child = value["timestamp"]
-        _times(child, at + "/timestamp", closed, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    if "ddl" in value:
-        child = value["ddl"]
-        if child is not None:
-            _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _other(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "before" in value:
-        pass
-    if "after" in value:
-        pass
-    if "sequenceId" in value:
-        pass
-    if "scn" in value:
-        pass
-    if "timestamp" in value:
-        pass
-    if "ddl" in value:
-        pass
     if closed:
-        out.extend(
-            unknown_properties(
-                value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at
-            )
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     tag = value.get("op", UNSET)
     check = _PAYLOAD_ARMS.get(tag) if type(tag) is str else None
@@ -940,113 +301,100 @@ def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 
 
 def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     if "schema" in value:
-        child = value["schema"]
-        _data_schema(child, at + "/schema", closed, out)
+        _data_schema(value["schema"], at + "/schema", closed, out)
     else:
         out.append((at + "/schema", "required", "object (DataSchema)", UNSET))
     if "payload" in value:
-        child = value["payload"]
-        _payload(child, at + "/payload", closed, out)
+        _payload(value["payload"], at + "/payload", closed, out)
     else:
         out.append((at + "/payload", "required", "object (Payload)", UNSET))
-    if "version" in value:
-        child = value["version"]
-        if type(child) is not str:
-            out.append((at + "/version", "type", "string", child))
-    else:
-        out.append((at + "/version", "required", "string", UNSET))
+    required(value, "version", "string", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("schema", "payload", "version"), at))
+        check_unknown(value, ("schema", "payload", "version"), at, out)
 
 
 def _transaction(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    tag = value.get("op", UNSET)
-    check = _TRANSACTION_ARMS.get(tag) if type(tag) is str else None
-    if check is not None:
-        check(value, at, closed, out)
-    elif tag is UNSET:
-        out.append(
-            (
-                at + "/op",
-                "required",
-                "one of TRANSACTION_BEGIN, TRANSACTION_END, GTID, XACOMMIT, XAROLLBACK",
-                UNSET,
-            )
-        )
+    if not has_tag(
+        value,
+        "op",
+        ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"),
+        at,
+        out,
+    ):
+        return
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", closed, out)
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
+    if "timestamp" in value:
+        _times(value["timestamp"], at + "/timestamp", closed, out)
     else:
-        out.append(
-            (
-                at + "/op",
-                "oneOf",
-                "one of TRANSACTION_BEGIN, TRANSACTION_END, GTID, XACOMMIT, XAROLLBACK",
-                tag,
-            )
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
+    if closed:
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
 def _update_before(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    tag = value.get("op", UNSET)
-    check = _UPDATE_BEFORE_ARMS.get(tag) if type(tag) is str else None
-    if check is not None:
-        check(value, at, closed, out)
-    elif tag is UNSET:
-        out.append((at + "/op", "required", "one of UPDATE_BEFOR, UPDATE_BEFORE", UNSET))
+    if not has_tag(value, "op", ("UPDATE_BEFOR", "UPDATE_BEFORE"), at, out):
+        return
+    if "before" in value:
+        _image(value["before"], at + "/before", closed, out)
     else:
-        out.append((at + "/op", "oneOf", "one of UPDATE_BEFOR, UPDATE_BEFORE", tag))
+        out.append((at + "/before", "required", "object (Image)", UNSET))
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", closed, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
+    if "timestamp" in value:
+        _times(value["timestamp"], at + "/timestamp", closed, out)
+    else:
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", closed, out)
+    if closed:
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
+        )
 
-
-_DDL_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
-    "CREATE": _ddl_create,
-    "ALTER": _ddl_alter,
-    "ERASE": _ddl_erase,
-    "RENAME": _ddl_rename,
-    "CINDEX": _ddl_cindex,
-    "DINDEX": _ddl_dindex,
-}
 
 _PAYLOAD_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "INSERT": _insert,
-    "UPDATE_BEFOR": _update_before_update_befor,
-    "UPDATE_BEFORE": _update_before_update_before,
+    "UPDATE_BEFOR": _update_before,
+    "UPDATE_BEFORE": _update_before,
     "UPDATE_AFTER": _update_after,
     "DELETE": _delete,
     "MHEARTBEAT": _heartbeat,
-    "CREATE": _ddl_create,
-    "ALTER": _ddl_alter,
-    "ERASE": _ddl_erase,
-    "RENAME": _ddl_rename,
-    "CINDEX": _ddl_cindex,
-    "DINDEX": _ddl_dindex,
+    "CREATE": _ddl,
+    "ALTER": _ddl,
+    "ERASE": _ddl,
+    "RENAME": _ddl,
+    "CINDEX": _ddl,
+    "DINDEX": _ddl,
     "TRUNCATE": _truncate,
     "QUERY": _query,
-    "TRANSACTION_BEGIN": _transaction_begin,
-    "TRANSACTION_END": _transaction_end,
-    "GTID": _transaction_gtid,
-    "XACOMMIT": _transaction_xacommit,
-    "XAROLLBACK": _transaction_xarollback,
-}
-
-_TRANSACTION_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
-    "TRANSACTION_BEGIN": _transaction_begin,
-    "TRANSACTION_END": _transaction_end,
-    "GTID": _transaction_gtid,
-    "XACOMMIT": _transaction_xacommit,
-    "XAROLLBACK": _transaction_xarollback,
-}
-
-_UPDATE_BEFORE_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
-    "UPDATE_BEFOR": _update_before_update_befor,
-    "UPDATE_BEFORE": _update_before_update_before,
+    "TRANSACTION_BEGIN": _transaction,
+    "TRANSACTION_END": _transaction,
+    "GTID": _transaction,
+    "XACOMMIT": _transaction,
+    "XAROLLBACK": _transaction,
 }
 
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {

@@ -19,6 +19,7 @@ from changewire_messages.lindorm_json.models import (
     Source,
     Update,
 )
+from changewire_messages.messages import Messages
 
 __all__ = [
     "ALONE",
@@ -36,6 +37,9 @@ __all__ = [
     "Row",
     "Source",
     "Update",
+    "decode",
+    "encode",
+    "errors",
 ]
 FORMAT: Final = "lindorm-json"
 """Public name of the wire format; None for a family that is not a wire format."""
@@ -55,4 +59,6 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Read": "sha256:2d84bc19475038657008cd006728c2d7606631f3f016e1e331d5c508acfe09ea",
     "Update": "sha256:fd944a4509c01c955714350bae08120f115010469dc3c1a7fadf65d55e587acd",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
+_messages: Final = Messages(__name__)
+decode, encode, errors = _messages.decode, _messages.encode, _messages.errors

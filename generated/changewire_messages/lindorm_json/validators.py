@@ -12,98 +12,66 @@ from typing import Any
 from msgspec import UNSET
 
 from changewire_messages.support import (
-    INT64_MAX,
-    INT64_MIN,
     Issue,
-    beyond_int64,
+    check_unknown,
+    is_object,
+    optional,
     pointer_token,
-    unknown_properties,
+    required,
+    scalar,
 )
 
 __all__ = ["Issue", "errors"]
 
 
 def _connect_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "type" in value:
-        child = value["type"]
-        if type(child) is not str:
-            out.append((at + "/type", "type", "string", child))
-    if "optional" in value:
-        child = value["optional"]
-        if type(child) is not bool and child is not None:
-            out.append((at + "/optional", "type", "boolean or null", child))
-    if "field" in value:
-        child = value["field"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/field", "type", "string or null", child))
-    if "name" in value:
-        child = value["name"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/name", "type", "string or null", child))
-    if "version" in value:
-        child = value["version"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/version", child))
-        elif child is not None:
-            out.append((at + "/version", "type", "integer or null", child))
-    if "doc" in value:
-        child = value["doc"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/doc", "type", "string or null", child))
-    if "parameters" in value:
-        child = value["parameters"]
-        if child is not None:
-            if type(child) is not dict:
-                out.append((at + "/parameters", "type", "object", child))
-            else:
-                for name, item in child.items():
-                    if type(item) is not str:
-                        out.append(
-                            (at + "/parameters" + "/" + pointer_token(name), "type", "string", item)
-                        )
-    if "default" in value:
-        pass
-    if "fields" in value:
-        child = value["fields"]
-        if child is not None:
-            if type(child) is not list:
-                out.append((at + "/fields", "type", "array", child))
-            else:
-                for i, item in enumerate(child):
-                    _connect_schema(item, at + "/fields" + f"/{i}", closed, out)
+    optional(value, "type", "string", at, out)
+    optional(value, "optional", "boolean or null", at, out)
+    optional(value, "field", "string or null", at, out)
+    optional(value, "name", "string or null", at, out)
+    optional(value, "version", "integer or null", at, out)
+    optional(value, "doc", "string or null", at, out)
+    child = value.get("parameters")
+    if child is not None:
+        if type(child) is not dict:
+            out.append((at + "/parameters", "type", "object", child))
+        else:
+            for name, item in child.items():
+                scalar(item, "string", at + "/parameters" + "/" + pointer_token(name), out)
+    child = value.get("fields")
+    if child is not None:
+        if type(child) is not list:
+            out.append((at + "/fields", "type", "array", child))
+        else:
+            for i, item in enumerate(child):
+                _connect_schema(item, at + "/fields" + f"/{i}", closed, out)
     if "items" in value:
-        child = value["items"]
-        _connect_schema(child, at + "/items", closed, out)
+        _connect_schema(value["items"], at + "/items", closed, out)
     if "keys" in value:
-        child = value["keys"]
-        _connect_schema(child, at + "/keys", closed, out)
+        _connect_schema(value["keys"], at + "/keys", closed, out)
     if "values" in value:
-        child = value["values"]
-        _connect_schema(child, at + "/values", closed, out)
+        _connect_schema(value["values"], at + "/values", closed, out)
     if closed:
-        out.extend(
-            unknown_properties(
-                value,
-                (
-                    "type",
-                    "optional",
-                    "field",
-                    "name",
-                    "version",
-                    "doc",
-                    "parameters",
-                    "default",
-                    "fields",
-                    "items",
-                    "keys",
-                    "values",
-                ),
-                at,
-            )
+        check_unknown(
+            value,
+            (
+                "type",
+                "optional",
+                "field",
+                "name",
+                "version",
+                "doc",
+                "parameters",
+                "default",
+                "fields",
+                "items",
+                "keys",
+                "values",
+            ),
+            at,
+            out,
         )
 
 
@@ -113,168 +81,94 @@ def _row(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 
 
 def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "version" in value:
-        child = value["version"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/version", "type", "string or null", child))
-    if "db" in value:
-        child = value["db"]
-        if type(child) is not str and child is not None:
-            out.append((at + "/db", "type", "string or null", child))
-    if "namespace" in value:
-        child = value["namespace"]
-        if type(child) is not str:
-            out.append((at + "/namespace", "type", "string", child))
-    else:
-        out.append((at + "/namespace", "required", "string", UNSET))
-    if "table" in value:
-        child = value["table"]
-        if type(child) is not str:
-            out.append((at + "/table", "type", "string", child))
-    else:
-        out.append((at + "/table", "required", "string", UNSET))
-    if "ts_ms" in value:
-        child = value["ts_ms"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/ts_ms", child))
-        else:
-            out.append((at + "/ts_ms", "type", "integer", child))
-    else:
-        out.append((at + "/ts_ms", "required", "integer", UNSET))
+    optional(value, "version", "string or null", at, out)
+    optional(value, "db", "string or null", at, out)
+    required(value, "namespace", "string", at, out)
+    required(value, "table", "string", at, out)
+    required(value, "ts_ms", "integer", at, out)
     if closed:
-        out.extend(unknown_properties(value, ("version", "db", "namespace", "table", "ts_ms"), at))
+        check_unknown(value, ("version", "db", "namespace", "table", "ts_ms"), at, out)
 
 
 def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "ts_ms" in value:
-        child = value["ts_ms"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/ts_ms", child))
-        else:
-            out.append((at + "/ts_ms", "type", "integer", child))
-    else:
-        out.append((at + "/ts_ms", "required", "integer", UNSET))
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _row(child, at + "/before", closed, out)
-    if "after" in value:
-        child = value["after"]
-        if child is not None:
-            _row(child, at + "/after", closed, out)
+    required(value, "ts_ms", "integer", at, out)
+    child = value.get("before")
+    if child is not None:
+        _row(child, at + "/before", closed, out)
+    child = value.get("after")
+    if child is not None:
+        _row(child, at + "/after", closed, out)
     if "source" in value:
-        child = value["source"]
-        _source(child, at + "/source", closed, out)
+        _source(value["source"], at + "/source", closed, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("op", "ts_ms", "before", "after", "source"), at))
+        check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
 def _insert(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "ts_ms" in value:
-        child = value["ts_ms"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/ts_ms", child))
-        else:
-            out.append((at + "/ts_ms", "type", "integer", child))
-    else:
-        out.append((at + "/ts_ms", "required", "integer", UNSET))
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _row(child, at + "/before", closed, out)
+    required(value, "ts_ms", "integer", at, out)
+    child = value.get("before")
+    if child is not None:
+        _row(child, at + "/before", closed, out)
     if "after" in value:
-        child = value["after"]
-        _row(child, at + "/after", closed, out)
+        _row(value["after"], at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object", UNSET))
     if "source" in value:
-        child = value["source"]
-        _source(child, at + "/source", closed, out)
+        _source(value["source"], at + "/source", closed, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("op", "ts_ms", "before", "after", "source"), at))
+        check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
 def _update(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "ts_ms" in value:
-        child = value["ts_ms"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/ts_ms", child))
-        else:
-            out.append((at + "/ts_ms", "type", "integer", child))
-    else:
-        out.append((at + "/ts_ms", "required", "integer", UNSET))
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _row(child, at + "/before", closed, out)
+    required(value, "ts_ms", "integer", at, out)
+    child = value.get("before")
+    if child is not None:
+        _row(child, at + "/before", closed, out)
     if "after" in value:
-        child = value["after"]
-        _row(child, at + "/after", closed, out)
+        _row(value["after"], at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object", UNSET))
     if "source" in value:
-        child = value["source"]
-        _source(child, at + "/source", closed, out)
+        _source(value["source"], at + "/source", closed, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("op", "ts_ms", "before", "after", "source"), at))
+        check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
 def _read(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
-    if "ts_ms" in value:
-        child = value["ts_ms"]
-        if type(child) is int:
-            if not INT64_MIN <= child <= INT64_MAX:
-                out.append(beyond_int64(at + "/ts_ms", child))
-        else:
-            out.append((at + "/ts_ms", "type", "integer", child))
-    else:
-        out.append((at + "/ts_ms", "required", "integer", UNSET))
-    if "before" in value:
-        child = value["before"]
-        if child is not None:
-            _row(child, at + "/before", closed, out)
+    required(value, "ts_ms", "integer", at, out)
+    child = value.get("before")
+    if child is not None:
+        _row(child, at + "/before", closed, out)
     if "after" in value:
-        child = value["after"]
-        _row(child, at + "/after", closed, out)
+        _row(value["after"], at + "/after", closed, out)
     else:
         out.append((at + "/after", "required", "object", UNSET))
     if "source" in value:
-        child = value["source"]
-        _source(child, at + "/source", closed, out)
+        _source(value["source"], at + "/source", closed, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("op", "ts_ms", "before", "after", "source"), at))
+        check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
 def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     tag = value.get("op", UNSET)
     check = _PAYLOAD_ARMS.get(tag) if type(tag) is str else None
@@ -287,23 +181,20 @@ def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
 
 
 def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
-    if type(value) is not dict:
-        out.append((at, "type", "object", value))
+    if not is_object(value, at, out):
         return
     if "op" in value and value.keys().isdisjoint(("schema", "payload")):
         _payload(value, at, closed, out)
         return
-    if "schema" in value:
-        child = value["schema"]
-        if child is not None:
-            _connect_schema(child, at + "/schema", closed, out)
+    child = value.get("schema")
+    if child is not None:
+        _connect_schema(child, at + "/schema", closed, out)
     if "payload" in value:
-        child = value["payload"]
-        _payload(child, at + "/payload", closed, out)
+        _payload(value["payload"], at + "/payload", closed, out)
     else:
         out.append((at + "/payload", "required", "object (Payload)", UNSET))
     if closed:
-        out.extend(unknown_properties(value, ("schema", "payload"), at))
+        check_unknown(value, ("schema", "payload"), at, out)
 
 
 _PAYLOAD_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {

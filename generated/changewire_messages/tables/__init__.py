@@ -45,4 +45,4 @@ DIGESTS: Final[Mapping[str, str]] = {
     "RowState": "sha256:4fd22d759dcaffc0192a38aaf41521cc13f8cc4ab802357a83f04d476db309c8",
     "VersionMetadata": "sha256:87ca51e7ffa4b8c16810085ce3a331617821d40e0bbe84ef27bd69cf5ade29a5",
 }
-"""SHA-256 of the canonical schema of each variant, which is in ``schemas/``."""
+"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""

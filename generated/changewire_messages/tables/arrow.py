@@ -9,80 +9,26 @@ from typing import Final
 
 import pyarrow as pa
 
-from changewire_messages import columns
+from changewire_messages.columns import arrow_type
+from changewire_messages.tables import fields
 
 __all__ = ["ORDER_FIELDS", "ROW_END", "ROW_MUTATION", "ROW_STATE", "VERSION_METADATA"]
 
-_SEQUENCE: Final = pa.struct(
-    [
-        pa.field("major", columns.INTEGER),
-        pa.field("minor", columns.INTEGER),
-    ]
-)
-"""A pair that orders the changes of one row: by major, then by minor."""
-
-ORDER_FIELDS: Final = pa.struct(
-    [
-        pa.field("sequence", _SEQUENCE),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-    ]
-)
+ORDER_FIELDS: Final[pa.StructType] = arrow_type(fields.ORDER_FIELDS)
 """What orders the changes of a row: the sequence, then the position in the source."""
 
-ROW_END: Final = pa.struct(
-    [
-        pa.field("op", columns.STRING),
-        pa.field("event_time", columns.DATETIME),
-        pa.field("sequence", _SEQUENCE),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-    ]
-)
+ROW_END: Final[pa.StructType] = arrow_type(fields.ROW_END)
 """A change that ended a version of a row: a write, a delete, or a truncate of its table."""
 
-ROW_MUTATION: Final = pa.struct(
-    [
-        pa.field("key", columns.STRING),
-        pa.field("kind", columns.STRING),
-        pa.field("sequence", _SEQUENCE),
-        pa.field("names", pa.list_(columns.STRING)),
-    ]
-)
+ROW_MUTATION: Final[pa.StructType] = arrow_type(fields.ROW_MUTATION)
 """What a change does to one row of a table. The values of the row are those of `after` of the
 change.
 """
 
-ROW_STATE: Final = pa.struct(
-    [
-        pa.field("major", columns.INTEGER),
-        pa.field("minor", columns.INTEGER),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-        pa.field("deleted", columns.BOOLEAN),
-        pa.field("columns", columns.STRING),
-    ]
-)
+ROW_STATE: Final[pa.StructType] = arrow_type(fields.ROW_STATE)
 """The column `_changewire` of a table: the change that its row is from."""
 
-VERSION_METADATA: Final = pa.struct(
-    [
-        pa.field("sequence", _SEQUENCE),
-        pa.field("topic", columns.STRING),
-        pa.field("partition", columns.INT32),
-        pa.field("offset", columns.INTEGER),
-        pa.field("element", columns.INT32),
-        pa.field("op", columns.STRING),
-        pa.field("event_time", columns.DATETIME),
-        pa.field("ended", ROW_END),
-    ]
-)
+VERSION_METADATA: Final[pa.StructType] = arrow_type(fields.VERSION_METADATA)
 """The column `_changewire` of versions of rows: the change that began the version, and the one
 that ended it.
 """

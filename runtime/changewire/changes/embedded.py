@@ -7,8 +7,8 @@ import msgspec
 
 from changewire.changes.adapters import BUILT_IN, Dialect, adapter
 from changewire.codec import codec
-from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
+from changewire_messages.hooks import exact_number
 
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 

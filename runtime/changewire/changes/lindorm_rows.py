@@ -17,11 +17,11 @@ from changewire.changes.connect import (
 )
 from changewire.changes.values import base64_bytes, fingerprint
 from changewire.codec import DecodeError, Issue
-from changewire.codec.hooks import exact_number
 from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages import lindorm_json as wire
+from changewire_messages.hooks import exact_number
 from changewire_messages.support import by_text, pointer_token
 
 ROW_KEY: Final = "ROW"

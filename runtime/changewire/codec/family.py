@@ -9,8 +9,8 @@ from typing import Any, Final, TypeGuard, get_args, get_type_hints
 import msgspec
 from msgspec import structs
 
-from changewire.codec.hooks import read_unknown
 from changewire.codec.issues import Issue, issue_of
+from changewire_messages.hooks import read_unknown
 
 _NO_ARRAY: Final = (
     "object, not an array of messages (a file that is one has the shape json-array: "
@@ -106,7 +106,7 @@ class GeneratedFamily:
         return title or type(model).__name__
 
     def digest(self, role: str) -> str:
-        """Return the SHA-256 of the canonical schema of a role, as 64 hex digits."""
+        """Return the SHA-256 of the schema of a role, as 64 hex digits."""
         digest: str = self._module.DIGESTS[self.roles[role]]
         return digest.removeprefix("sha256:")
 

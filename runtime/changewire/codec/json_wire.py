@@ -7,7 +7,6 @@ import msgspec
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.framed import framing_issue
-from changewire.codec.hooks import FloatHook, exact_number, write_unknown
 from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.parser_texts import (
     BYTE,
@@ -19,6 +18,7 @@ from changewire.codec.parser_texts import (
 )
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
+from changewire_messages.hooks import FloatHook, exact_number, write_unknown
 from changewire_messages.support import Alone
 
 _BLANK: Final = b" \t\r\n"

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, get_args, get_type_hints
 import msgspec
 from msgspec import UNSET, structs
 
-from changewire.codec.hooks import FloatHook
 from changewire.codec.parser_texts import BELOW_THE_ROOT, UNKNOWN_FIELD
+from changewire_messages.hooks import FloatHook
 from changewire_messages.support import Extra, pointer_token
 
 MOST_NAMES: Final = 32

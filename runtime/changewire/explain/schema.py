@@ -1,13 +1,12 @@
-"""The canonical schemas of a format, and which of their rules a value stands under."""
+"""The schemas of a format, and which of their rules a value stands under."""
 
-import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 from changewire.codec.installed import package_of
+from changewire_messages.bundles import bundle_of, schemas_of
 
 Node = Mapping[str, Any]
 """A place in a schema; an empty one says nothing."""
@@ -20,10 +19,8 @@ _DECIDING: Final = frozenset({"const", "enum", "not"})
 
 @cache
 def schemas(format: str) -> Mapping[str, Node]:
-    """Return the canonical schemas of a format, by their title."""
-    folder = files(package_of(format)) / "schemas"
-    texts = [path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".json")]
-    return {schema["title"]: schema for schema in map(json.loads, texts)}
+    """Return the schemas of a format, by their title."""
+    return schemas_of(bundle_of(package_of(format)))
 
 
 def chain(root: Node, node: Node, value: object) -> list[Node]:
@@ -47,7 +44,7 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
 
 
 def _stands_alone(rule: Node, value: object) -> bool:
-    """Return whether a message is the value of one of its properties, as a canonical schema asks.
+    """Return whether a message is the value of one of its properties, as its schema asks.
 
     It has the properties that are required, and none of those named.
     """

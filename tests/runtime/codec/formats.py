@@ -1,10 +1,8 @@
 """Every format as the tests of the codec see it: one test body serves them all."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from tests.runtime.codec.encodings import ENCODINGS, Encoding
 import changewire as cw
 from changewire_messages import ENCODINGS as WRITTEN_IN
 from changewire_messages import FORMATS as PACKAGES
+from changewire_messages.bundles import schema_of
 
 modest = settings(
     deadline=None,
@@ -80,9 +79,7 @@ class Format:
 
     def schema(self, role: str) -> dict[str, Any]:
         """Return the bundled schema of a role."""
-        path = files(PACKAGES[self.name]) / "schemas" / f"{_snake(self.roles[role])}.json"
-        schema: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return schema
+        return schema_of(PACKAGES[self.name], self.roles[role])
 
     def errors(self, obj: Json, role: str) -> list[Any]:
         """Return what the generated validator says of a parsed message."""

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from changewire.codec import parser_texts
-from changewire.codec.hooks import exact_number
+from changewire_messages.hooks import exact_number
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True):

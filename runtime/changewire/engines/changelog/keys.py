@@ -9,9 +9,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from changewire.codec.hooks import exact_number
 from changewire.codec.wire import PARSER_ERRORS
 from changewire.tables.keys import key_text
+from changewire_messages.hooks import exact_number
 
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 _INEXACT: Final = frozenset({float, Decimal})

@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from changewire.codec.hooks import exact_number
 from changewire.engines.typed.cells import field_cell
 from changewire.engines.typed.names import ColumnNames
 from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
 from changewire.engines.typed.scalar_cells import Cell, CellError
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal, apply_failed
+from changewire_messages.hooks import exact_number
 from changewire_messages.support import pointer_token
 
 STEP: Final = "fitting the row to its table"

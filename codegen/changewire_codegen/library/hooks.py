@@ -1,0 +1,55 @@
+"""Hooks of msgspec: exact numbers, and what only models hold.
+
+Copied into each generated package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, TypeAlias
+
+from changewire_codegen.library.support import Alone, Extra, OpenTag
+
+FloatHook: TypeAlias = "Callable[[str], Any] | None"
+"""What msgspec calls with the text of a number that has a fraction or an exponent."""
+
+_EXACT_DIGITS: Final = 15
+
+
+def exact_number(text: str) -> float | Decimal:
+    """Return a JSON number with fraction or exponent: as a decimal where binary64 cannot hold it.
+
+    A ``float_hook`` of msgspec. Binary64 gives back the digits of numbers that have up to 15
+    (IEEE 754).
+
+    Raises:
+        ValueError: The exponent has more digits than decimals have; msgspec makes a refusal of it.
+    """
+    if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
+        return float(text)
+    number = float(text)
+    shortest = repr(number)
+    if shortest == text:
+        return number
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        raise ValueError("Number out of range") from None
+    return number if Decimal(shortest) == exact else exact
+
+
+def read_unknown(kind: type, value: object) -> object:
+    """Decode what only a model holds: unknown properties, an open tag and the like."""
+    if issubclass(kind, str) and not isinstance(value, str):
+        raise TypeError(type(value).__name__)
+    return kind(value)
+
+
+def write_unknown(value: object) -> object:
+    """Encode what only a model holds: unknown properties, an open tag and the like."""
+    if isinstance(value, (Alone, OpenTag)):
+        return str(value)
+    if isinstance(value, Extra):
+        return dict(value)
+    raise TypeError(type(value).__name__)

@@ -1,0 +1,293 @@
+"""What a strict model cannot hold, taken out of a parsed message and put back.
+
+A struct refuses properties and tags that it does not know. A message with such is rewritten before
+it becomes a model: unknown properties move below ``@extra``, an unknown tag below ``@`` and its
+name. Encoding goes the other way.
+
+Copied into each generated package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from threading import Lock
+from types import ModuleType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from msgspec import inspect
+
+from changewire_codegen.library.support import (
+    Path,
+    as_text,
+    insert,
+    take_beyond,
+    take_unknown,
+    unwrap,
+    wrap,
+)
+
+Take: TypeAlias = Callable[[Any, Path, dict[str, Any]], None]
+Put: TypeAlias = Callable[[Any], None]
+
+OPEN_TAG: Final = "@open"
+"""Tag of a model for the messages that no other model is for."""
+
+
+class Walk(NamedTuple):
+    """What takes unknown parts out of values of a type, and puts them back; None for nothing."""
+
+    take: Take | None
+    put: Put | None
+
+
+_NOTHING: Final = Walk(None, None)
+
+
+class UnknownParts:
+    """Takes unknown parts out of the messages of a family, and puts them back.
+
+    What to do is read from the models, once for each.
+    """
+
+    def __init__(
+        self,
+        models: ModuleType,
+        *,
+        open_rows: Iterable[str] = (),
+        alone: Mapping[str, str] | None = None,
+    ) -> None:
+        """Name the models, the arrays that may be longer, and what may stand alone in which."""
+        self._models = models
+        self._open_rows = frozenset(open_rows)
+        self._alone = alone or {}
+        self._walks: dict[type, Walk] = {}
+        self._lock = Lock()
+        self._root = cache(self._of_variant)
+
+    def take_out(self, obj: object, variant: str) -> None:
+        """Move what a model of the variant does not know to where it is kept, in place.
+
+        Where the parsed message is not valid, any exception may be raised.
+        """
+        take = self._root(variant).take
+        if take is not None:
+            take(obj, (), {})
+
+    def put_back(self, obj: object, variant: str) -> None:
+        """Undo `take_out`, in place.
+
+        Raises:
+            KeyError, IndexError, TypeError, ValueError: A pointer of ``extra`` leads nowhere.
+        """
+        put = self._root(variant).put
+        if put is not None:
+            put(obj)
+
+    def _of_variant(self, variant: str) -> Walk:
+        with self._lock:  # another thread must not meet what is half made
+            return self._of(inspect.type_info(getattr(self._models, variant)))
+
+    def _of(self, kind: inspect.Type) -> Walk:
+        if isinstance(kind, inspect.StructType):
+            return self._struct(kind)
+        if isinstance(kind, inspect.UnionType):
+            return self._union(kind)
+        if isinstance(kind, inspect.ListType):
+            return _items(self._of(kind.item_type))
+        return (
+            _values(self._of(kind.value_type)) if isinstance(kind, inspect.DictType) else _NOTHING
+        )
+
+    def _struct(self, kind: inspect.StructType) -> Walk:
+        if kind.cls not in self._walks:
+            made: list[Walk] = []
+            self._walks[kind.cls] = _later(made)  # it may contain itself
+            made.append(self._row(kind) if kind.array_like else self._object(kind))
+            self._walks[kind.cls] = made[0]
+        return self._walks[kind.cls]
+
+    def _object(self, kind: inspect.StructType) -> Walk:
+        parts = {field.encode_name: self._of(field.type) for field in kind.fields}
+        alone = self._alone.get(kind.cls.__name__, "")
+        found = _Object(
+            names=frozenset({*parts, kind.tag_field or ""}),
+            tag=kind.tag_field if kind.tag == OPEN_TAG else None,
+            texts=frozenset(f.encode_name for f in kind.fields if type(f.type) is inspect.RawType),
+            takes={name: part.take for name, part in parts.items() if part.take is not None},
+            puts={name: part.put for name, part in parts.items() if part.put is not None},
+            alone=alone,
+            alone_tag=_tag_of(next((f.type for f in kind.fields if f.encode_name == alone), None)),
+        )
+        needs_put = found.puts or found.tag is not None or "@extra" in parts
+        return Walk(found.take, found.put if needs_put else None)
+
+    def _row(self, kind: inspect.StructType) -> Walk:
+        own = kind.fields[-1].name == "extra"
+        parts = [self._of(field.type) for field in (kind.fields[:-1] if own else kind.fields)]
+        found = _Row(
+            size=len(parts),
+            own=own,
+            is_open=kind.cls.__name__ in self._open_rows,
+            takes={i: part.take for i, part in enumerate(parts) if part.take is not None},
+            puts={i: part.put for i, part in enumerate(parts) if part.put is not None},
+        )
+        needs_take = found.takes or own or found.is_open
+        return Walk(found.take if needs_take else None, found.put if found.puts or own else None)
+
+    def _union(self, kind: inspect.UnionType) -> Walk:
+        """Choose by the tag; of a type or null, take the type."""
+        tag = _tag_of(kind)
+        arms = [(arm, self._of(arm)) for arm in kind.types]
+        if tag is None:
+            return next((walk for _, walk in arms if walk != _NOTHING), _NOTHING)
+        takes = {arm.tag: w.take for arm, w in arms if isinstance(arm, inspect.StructType)}
+        puts = {arm.tag: w.put for arm, w in arms if isinstance(arm, inspect.StructType)}
+        other = takes.get(OPEN_TAG)
+
+        def take(value: Any, at: Path, extra: dict[str, Any]) -> None:
+            inner = takes.get(value[tag], other)
+            if inner is None:
+                raise KeyError(tag)
+            inner(value, at, extra)
+
+        def put(value: Any) -> None:
+            inner = puts.get(value[tag])
+            if inner is not None:
+                inner(value)
+
+        return Walk(take, put if any(puts.values()) else None)
+
+
+@dataclass(frozen=True)
+class _Object:
+    """An object: the names that its model reads, and what to do with its parts."""
+
+    names: frozenset[str]
+    tag: str | None
+    texts: frozenset[str]
+    takes: Mapping[str, Take]
+    puts: Mapping[str, Put]
+    alone: str
+    alone_tag: str | None
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The names that the schema knows."""
+        return self.names - {"@alone", "@extra", "" if self.tag is None else f"@{self.tag}"}
+
+    def take(self, value: Any, at: Path, extra: dict[str, Any]) -> None:
+        own = "@extra" in self.names
+        if own:
+            at, extra = (), {}
+        if self.alone and self.alone_tag in value and value.keys().isdisjoint(self.known):
+            self.takes[self.alone](value, at, extra)
+            wrap(value, self.alone, extra)
+            return
+        if not value.keys() <= self.known:
+            take_unknown(value, self.known, at, extra)
+        for name, inner in self.takes.items():
+            if value.get(name) is not None:
+                inner(value[name], (at, name), extra)
+        if self.texts:
+            value.update({name: as_text(value[name]) for name in self.texts & value.keys()})
+        if self.tag is not None:
+            value[f"@{self.tag}"], value[self.tag] = value[self.tag], OPEN_TAG
+        if own and extra:
+            value["@extra"] = extra
+
+    def put(self, value: Any) -> None:
+        for name, inner in self.puts.items():
+            if value.get(name) is not None:
+                inner(value[name])
+        if self.tag is not None:
+            value[self.tag] = value.pop(f"@{self.tag}")
+        if self.alone:
+            unwrap(value)
+        if "@extra" in self.names:
+            for pointer, extra in value.pop("@extra", {}).items():
+                insert(value, pointer, extra)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """An array: how many positions its schema names, and what to do with them."""
+
+    size: int
+    own: bool
+    is_open: bool
+    takes: Mapping[int, Take]
+    puts: Mapping[int, Put]
+
+    def take(self, value: Any, at: Path, extra: dict[str, Any]) -> None:
+        if self.own:
+            at, extra = (), {}
+        if self.is_open and len(value) > self.size:
+            take_beyond(value, self.size, at, extra)
+        for i, inner in self.takes.items():
+            if value[i] is not None:
+                inner(value[i], (at, i), extra)
+        if self.own and extra:
+            value.append(extra)
+
+    def put(self, value: Any) -> None:
+        for i, inner in self.puts.items():
+            if value[i] is not None:
+                inner(value[i])
+        if self.own:
+            for pointer, extra in (value.pop() or {}).items():
+                insert(value, pointer, extra)
+
+
+def _tag_of(kind: inspect.Type | None) -> str | None:
+    """Return the property that distinguishes the models of a union; None if it has none."""
+    arms = kind.types if isinstance(kind, inspect.UnionType) else ()
+    tags = (arm.tag_field for arm in arms if isinstance(arm, inspect.StructType))
+    return next(tags, None)
+
+
+def _later(made: list[Walk]) -> Walk:
+    """Return the walk that will have been made when it is needed."""
+
+    def take(value: Any, at: Path, extra: dict[str, Any]) -> None:
+        if made[0].take is not None:
+            made[0].take(value, at, extra)
+
+    def put(value: Any) -> None:
+        if made[0].put is not None:
+            made[0].put(value)
+
+    return Walk(take, put)
+
+
+def _items(walk: Walk) -> Walk:
+    """Return the walk through a list."""
+
+    def take(value: Any, at: Path, extra: dict[str, Any]) -> None:
+        for i, item in enumerate(value):
+            if item is not None and walk.take is not None:
+                walk.take(item, (at, i), extra)
+
+    def put(value: Any) -> None:
+        for item in value:
+            if item is not None and walk.put is not None:
+                walk.put(item)
+
+    return Walk(take if walk.take else None, put if walk.put else None)
+
+
+def _values(walk: Walk) -> Walk:
+    """Return the walk through a map."""
+
+    def take(value: Any, at: Path, extra: dict[str, Any]) -> None:
+        for name, item in value.items():
+            if item is not None and walk.take is not None:
+                walk.take(item, (at, name), extra)
+
+    def put(value: Any) -> None:
+        for item in value.values():
+            if item is not None and walk.put is not None:
+                walk.put(item)
+
+    return Walk(take if walk.take else None, put if walk.put else None)
