@@ -22,6 +22,9 @@ def exact_number(text: str) -> float | Decimal:
 
     A ``float_hook`` of msgspec. Binary64 gives back the digits of numbers that have up to 15
     (IEEE 754).
+
+    Raises:
+        ValueError: The exponent has more digits than decimals have; msgspec makes a refusal of it.
     """
     if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
         return float(text)
