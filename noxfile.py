@@ -25,6 +25,7 @@ nox.options.default_venv_backend = "uv|virtualenv"  # uv, if it is installed, is
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build", "pages"]
+nox.options.sessions += ["native_lint", "native_tests"]
 
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
@@ -125,8 +126,8 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
         session: What builds it.
         profile: Profile of cargo to build it with; None takes one that is built already.
     """
-    files = (path for path in Path("native").rglob("*") if path.is_file())
-    sources = sorted(path for path in files if "fuzz" not in path.parts)
+    files = [*Path("native").rglob("*"), *Path("runtime/changewire/changes").rglob("*.py")]
+    sources = sorted(path for path in files if path.is_file() and "fuzz" not in path.parts)
     digest = sha256()
     for path in sources:
         digest.update(str(path).encode() + b"\0" + path.read_bytes())
@@ -204,6 +205,19 @@ def native_lint(session: nox.Session) -> None:
             *("--", "-D", "warnings"),
             external=True,
             env=target,
+        )
+
+
+@nox.session
+def native_tests(session: nox.Session) -> None:
+    """Test parts of the native kernel by themselves, and the fuzzers' inputs, where cargo is."""
+    if shutil.which("cargo") is None:
+        session.skip("cargo is not installed: https://rustup.rs")
+    with session.chdir("native/fuzz"):
+        session.run(
+            *("cargo", "test", "--locked", "--no-default-features"),
+            external=True,
+            env={"CARGO_TARGET_DIR": str(ROOT / "build" / "cargo")},
         )
 
 

@@ -1,29 +1,20 @@
 //! What a change does to rows of a table.
 
-use crate::columns::{Columns, Name, Rest};
+use crate::columns::{Columns, Effect, Name, Rest};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
+use crate::json::writing::named;
+use crate::why::{Done, Why};
 
-/// What a change with a key does to one row, and to another one if it moves it.
-pub struct Effect {
-    /// The key as JSON text, its columns in the order of their names; none if nothing is done.
-    pub key: Option<Vec<u8>>,
-    /// The key of the row that is deleted, if the row had another one before.
-    pub before_key: Option<Vec<u8>>,
-    pub kind: &'static str,
-    /// Columns that a patch sets, as they stand in JSON text.
-    pub names: Option<Vec<Vec<u8>>>,
-}
-
-/// Return the effect of the row that was written to columns; `Some(None)` if it has none.
+/// Return the effect of the row that was written to columns; none if it has none.
 ///
 /// Declined are keys of numbers with a fraction, which may be written in several ways.
-pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effect>> {
-    let op = columns.text(Name::Op)?;
+pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Done<Option<Effect>> {
+    let op = columns.text(Name::Op).ok_or(Why::Effect)?;
     let is_change = matches!(op, b"insert" | b"update" | b"upsert" | b"read" | b"delete");
-    let Some(key) = columns.text(Name::Key).filter(|_| is_change) else { return Some(None) };
+    let Some(key) = columns.text(Name::Key).filter(|_| is_change) else { return Ok(None) };
     if rest.has_decimal_key {
-        return None;
+        return Err(Why::Effect);
     }
     let (before, after) = (columns.text(Name::Before), columns.text(Name::After));
     let members = key_members(key)?;
@@ -37,21 +28,21 @@ pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effe
     let is_unpaired = op == b"update" && after.is_none() && before.is_some() && is_first;
     if is_unpaired && image != "full" {
         effect.key = None;
-        return Some(Some(effect));
+        return Ok(Some(effect));
     }
     if op == b"delete" || is_unpaired {
-        return Some(Some(effect));
+        return Ok(Some(effect));
     }
     if image == "full" && !rest.is_empty_image && after.is_some() {
         effect.kind = "full";
-        return Some(Some(effect));
+        return Ok(Some(effect));
     }
     effect.kind = "patch";
     let after = after.filter(|_| image != "keys" && !rest.is_empty_image);
     let mut names: Vec<Vec<u8>> = Vec::new();
     // Columns that only the image before has are removed.
     for image in [after, after.and(before)].into_iter().flatten() {
-        for (name, _) in self::members(image)? {
+        for (name, ..) in self::members(image)? {
             let is_known = members.iter().any(|member| member.0 == name);
             if !is_known && !names.iter().any(|other| other == name) {
                 names.push(name.to_vec());
@@ -59,45 +50,41 @@ pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Option<Option<Effe
         }
     }
     effect.names = Some(names);
-    Some(Some(effect))
+    Ok(Some(effect))
 }
 
 /// Return the members of a key in the order of their names.
-fn key_members(text: &[u8]) -> Option<Vec<Member<'_>>> {
+fn key_members(text: &[u8]) -> Done<Vec<Member<'_>>> {
     let mut found = members(text)?;
-    found.sort();
-    Some(found)
+    found.sort_unstable_by_key(|(name, ..)| *name);
+    Ok(found)
 }
 
-/// A name without its quotes, and a value.
-type Member<'m> = (&'m [u8], &'m [u8]);
+/// A name without its quotes, a value, and its kind.
+type Member<'m> = (&'m [u8], &'m [u8], Kind);
 
 /// Return the members of an object as it was written.
-fn members(text: &[u8]) -> Option<Vec<Member<'_>>> {
+fn members(text: &[u8]) -> Done<Vec<Member<'_>>> {
     let (mut found, mut names) = (Vec::new(), Names::default());
-    let mut scan = Scan::new(text, false);
-    scan.object(|scan, name| {
+    Scan::new(text, false).object(|scan, name| {
         let start = scan.at;
-        scan.skip(&mut names, LEVELS)?;
-        found.push((name.content, text.get(start..scan.at)?));
-        Some(())
+        let kind = scan.skip(&mut names, LEVELS)?;
+        found.push((name.content, &scan.text[start..scan.at], kind));
+        Ok(())
     })?;
-    Some(found)
+    Ok(found)
 }
 
 /// Write a key, of texts, integers and truth values.
-fn written(members: &[Member]) -> Option<Vec<u8>> {
+fn written(members: &[Member]) -> Done<Vec<u8>> {
     let mut key = vec![b'{'];
-    for (i, (name, value)) in members.iter().enumerate() {
-        let kind = Scan::new(value, false).skip(&mut Names::default(), LEVELS)?;
+    for (name, value, kind) in members {
         if matches!(kind, Kind::Float | Kind::Array | Kind::Object | Kind::Null) {
-            return None;
+            return Err(Why::Effect);
         }
-        key.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
-        key.extend_from_slice(name);
-        key.extend_from_slice(b"\":");
+        named(name, &mut key);
         key.extend_from_slice(value);
     }
     key.push(b'}');
-    Some(key)
+    Ok(key)
 }

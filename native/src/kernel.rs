@@ -6,19 +6,31 @@ use std::sync::Arc;
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
 use crate::border::guarded;
-use crate::columns::builders::MOST_BYTES;
-use crate::columns::{Columns, PerRow, Rest};
+use crate::builders::MOST_BYTES;
+use crate::columns::{Columns, PerRow};
 use crate::formats::Options;
 use crate::msgpack::begins_array;
-use crate::reader::{Declined, PANIC, Reader};
+use crate::reader::{Declined, Reader, Workspace};
 use crate::typed::RowType;
+use crate::why::{Done, Why};
 
+/// What a kernel keeps from one batch to the next. All of it is bounded:
+///
+/// | state | bound |
+/// |---|---|
+/// | `readers`: tables and adapters | what the generator wrote |
+/// | `readers`: `Cache` of schemas that stand in messages | 16 MiB a format, `cache::MOST_BYTES` |
+/// | `readers`: the last text of each `Pattern` | 256 bytes a pattern, `pattern::MOST_KEPT` |
+/// | `declined` | a count for each node of a table and each reason |
+/// | `last`, `messages`, `per_row`, `row` | of one size |
+///
+/// What grows with messages is in `Workspace` and `Columns`, which go with their batch.
 pub struct State {
     /// What reads the formats that messages may have.
     pub readers: Vec<Reader>,
     /// The one that read the last message.
     last: usize,
-    /// How many messages were declined, by the label of a node.
+    /// How many messages were declined, by place and reason.
     pub declined: HashMap<String, u64>,
     pub messages: u64,
     /// Bytes that rows of the last batch needed.
@@ -32,16 +44,15 @@ impl State {
     ///
     /// `tables` has names and tables of formats. If there are several, each message is of the one that
     /// it says: formats of one encoding need properties at the root that the others do not know.
-    pub fn new(tables: &[(String, String)], mut options: Options) -> Option<Self> {
-        let row = options.row.take().map(Arc::new);
-        let made = tables.iter().map(|(format, table)| Reader::new(format, table, &options));
+    pub fn new(tables: &[(String, String)], options: &Options, row: Option<RowType>) -> Option<Self> {
+        let made = tables.iter().map(|(format, table)| Reader::new(format, table, options));
         let mut readers: Vec<Reader> = made.collect::<Option<_>>()?;
         for i in 0..readers.len() {
             let others = readers.iter().filter(|other| !std::ptr::eq(*other, &raw const readers[i]));
             let foreign = others.flat_map(Reader::names).filter(|name| !readers[i].names().contains(name));
             readers[i].foreign = foreign.cloned().collect();
         }
-        let (declined, per_row) = (HashMap::new(), PerRow::default());
+        let (declined, per_row, row) = (HashMap::new(), PerRow::default(), row.map(Arc::new));
         (!readers.is_empty()).then_some(State { readers, last: 0, declined, messages: 0, per_row, row })
     }
 
@@ -49,50 +60,68 @@ impl State {
         self.readers.iter().any(Reader::needs_keys)
     }
 
-    /// Return the columns of all messages, and how many rows each has: 0 if it is declined, which is
-    /// one row of NULL.
+    /// Return the columns of all messages, and how many rows each has: less than 0 if it is declined,
+    /// and then its rows are dead.
     ///
-    /// A panic declines its message; one that no message caused declines them all.
+    /// A panic declines its message; one that no message caused declines them all, and so do columns
+    /// that have no room.
     pub fn decode(&mut self, values: &BinaryArray, keys: Option<&BinaryArray>) -> (RecordBatch, Int32Array) {
-        let count = values.len();
         let declined = self.declined.clone();
-        self.messages += count as u64;
-        let found = guarded(|| {
-            let mut columns = Columns::new(count, &self.per_row, self.row.as_ref());
-            for i in 0..count {
-                let value = values.is_valid(i).then(|| values.value(i));
-                let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
-                self.one(value, key, &mut columns);
-            }
-            self.per_row = columns.bytes_per_row();
-            columns.finish().ok()
-        });
-        found.flatten().unwrap_or_else(|| {
+        self.messages += values.len() as u64;
+        guarded(|| self.batch(values, keys).ok()).flatten().unwrap_or_else(|| {
             self.declined = declined;
-            *self.declined.entry(PANIC.to_owned()).or_default() += count as u64;
-            self.nothing(count)
+            *self.declined.entry(Why::Panic.name().to_owned()).or_default() += values.len() as u64;
+            self.nothing(values.len())
         })
+    }
+
+    fn batch(
+        &mut self,
+        values: &BinaryArray,
+        keys: Option<&BinaryArray>,
+    ) -> Result<(RecordBatch, Int32Array), Why> {
+        let mut columns = Columns::new(values.len(), &self.per_row, self.row.as_ref());
+        let mut work = Workspace::default();
+        for i in 0..values.len() {
+            let value = values.is_valid(i).then(|| values.value(i));
+            let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
+            self.one(value, key, &mut columns, &mut work)?;
+        }
+        self.per_row = columns.bytes_per_row();
+        columns.finish().map_err(|_| Why::Size)
     }
 
     /// Return the columns of messages that are all declined.
     fn nothing(&self, count: usize) -> (RecordBatch, Int32Array) {
         let mut columns = Columns::new(count, &PerRow::default(), self.row.as_ref());
-        for _ in 0..count {
-            columns.end(&Rest::default(), std::iter::empty(), None);
-            columns.end_message(0);
-        }
-        columns.finish().unwrap_or_else(|_| unreachable!("columns of NULL are columns"))
+        let done = (0..count).try_for_each(|_| {
+            columns.end_dead()?;
+            columns.end_message(1, true)
+        });
+        let found = done.ok().and_then(|()| columns.finish().ok());
+        found.unwrap_or_else(|| unreachable!("columns of dead rows are columns"))
     }
 
-    fn one(&mut self, value: Option<&[u8]>, key: Option<&[u8]>, columns: &mut Columns) {
-        let fits = value.filter(|value| columns.has_room() && value.len() < MOST_BYTES);
+    /// Write the rows of a message; those of one that is declined are dead, and at least one.
+    fn one(
+        &mut self,
+        value: Option<&[u8]>,
+        key: Option<&[u8]>,
+        columns: &mut Columns,
+        work: &mut Workspace,
+    ) -> Done {
         let start = columns.rows();
-        let done = fits.ok_or((self.last, Declined::Text)).and_then(|value| self.read(value, key, columns));
+        let has_room = columns.has_room() && value.is_none_or(|value| value.len() < MOST_BYTES);
+        let done = match value {
+            None => Err((self.last, Why::Null.into())),
+            Some(_) if !has_room => Err((self.last, Why::Size.into())),
+            Some(value) => self.read(value, key, columns, work),
+        };
         if let Err((reader, declined)) = done {
-            columns.end(&Rest::default(), std::iter::empty(), None);
-            self.count(reader, declined);
+            columns.end_dead()?;
+            *self.declined.entry(self.readers[reader].label(declined)).or_default() += 1;
         }
-        columns.end_message(done.map_or(0, |()| columns.rows() - start));
+        columns.end_message(columns.rows() - start, done.is_err())
     }
 
     /// Write the rows of a message by the reader of its format: the one that takes it, and mostly the
@@ -102,6 +131,7 @@ impl State {
         bytes: &[u8],
         key: Option<&[u8]>,
         columns: &mut Columns,
+        work: &mut Workspace,
     ) -> Result<(), (usize, Declined)> {
         let start = columns.rows();
         let (is_alone, is_msgpack) = (self.readers.len() == 1, begins_array(bytes));
@@ -112,28 +142,19 @@ impl State {
             if !is_alone && reader.table.is_msgpack != is_msgpack {
                 continue;
             }
-            let done = guarded(|| reader.bytes(bytes, key, columns)).unwrap_or(Err(Declined::Panic));
-            let Err(declined) = done else {
+            let done = guarded(|| reader.bytes(bytes, key, columns, work));
+            let Err(declined) = done.unwrap_or(Err(Why::Panic.into())) else {
                 self.last = place;
                 return Ok(());
             };
-            columns.truncate(start);
             if blamed.is_none_or(|(other, before)| self.readers[other].is_at_once(before)) {
                 blamed = Some((place, declined));
             }
-            if !matches!(declined, Declined::Text | Declined::Node(_)) {
+            // What has begun a row is of this format, and so is a batch of which a row was read.
+            if !declined.is_of_bytes() || columns.rows() > start {
                 break;
             }
         }
-        Err(blamed.unwrap_or((last, Declined::Text)))
-    }
-
-    fn count(&mut self, reader: usize, declined: Declined) {
-        let label = self.readers[reader].label(declined);
-        if let Some(count) = self.declined.get_mut(label) {
-            *count += 1;
-        } else {
-            self.declined.insert(label.to_owned(), 1);
-        }
+        Err(blamed.unwrap_or((last, Why::Text.into())))
     }
 }

@@ -3,17 +3,24 @@
 //! Python is the only definition of what messages mean. For each message the kernel yields the very
 //! rows that Python yields, or declines it, and then Python reads it. It reports no errors.
 
+#![forbid(unsafe_code)]
+
 mod border;
+mod builders;
+mod cache;
 mod columns;
 mod effects;
 mod formats;
 mod json;
 mod kernel;
+mod merge;
 mod msgpack;
 mod reader;
+mod rows;
+mod steps;
 mod table;
-mod texts;
 mod typed;
+mod why;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -73,13 +80,13 @@ impl Kernel {
             Some(row) => Some(RowType::new(&row.0, readings, form).ok_or_else(none)?),
             None => None,
         };
-        let options = Options { image, keys, families, time_zone: time_zone.to_owned(), effects, row };
-        let state = guarded(|| State::new(&tables, options)).flatten().ok_or_else(none)?;
+        let options = Options { image, keys, families, time_zone: time_zone.to_owned(), effects };
+        let state = guarded(|| State::new(&tables, &options, row)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }
 
     /// Return the columns of the changes of all messages, in their order, and for each message how
-    /// many rows it has: 0 if it is declined, and then it is one row of NULL.
+    /// many rows it has: less than 0 if it is declined, and then so many rows are to be left out.
     ///
     /// Raises ValueError: values or keys are no arrays of bytes.
     #[pyo3(signature = (values, keys=None))]
@@ -127,6 +134,23 @@ impl Kernel {
     }
 }
 
+/// Return some rows of batches of one schema as one batch.
+///
+/// `pieces` says of each run of rows which batch it is of, its first row and the one behind its last.
+///
+/// Raises ValueError: schemas differ, a piece is not of a batch, or all of them are too long.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python makes them
+fn merged(
+    py: Python,
+    batches: Vec<PyArrowType<RecordBatch>>,
+    pieces: Vec<(usize, usize, usize)>,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let batches: Vec<RecordBatch> = batches.into_iter().map(|batch| batch.0).collect();
+    let found = py.detach(|| guarded(|| merge::merged(&batches, &pieces).ok())).flatten();
+    found.map(PyArrowType).ok_or_else(|| PyValueError::new_err("expected rows of batches of one schema"))
+}
+
 fn binary(array: PyArrowType<arrow_data::ArrayData>) -> PyResult<BinaryArray> {
     if array.0.data_type() != &arrow_schema::DataType::Binary {
         return Err(PyValueError::new_err("expected an array of bytes"));
@@ -139,7 +163,9 @@ fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
     // What panics is declined and counted; its text could hold values of messages.
     std::panic::set_hook(Box::new(|_| {}));
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("ADAPTERS", env!("CHANGEWIRE_ADAPTERS"))?;
     #[cfg(feature = "panics")]
     module.add("PANIC_ON", border::PANIC_ON)?;
+    module.add_function(wrap_pyfunction!(merged, module)?)?;
     module.add_class::<Kernel>()
 }

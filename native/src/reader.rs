@@ -1,33 +1,26 @@
 //! The messages of one format, one after the other.
 
 use crate::border;
+use crate::builders::MOST_BYTES;
+use crate::cache::Cache;
 use crate::columns::Columns;
 use crate::effects::effect;
-use crate::formats::{Adapter, Input, Notes, Options, adapter};
+use crate::formats::{Adapter, Input, Options, Scratch, adapter};
 use crate::json::names::Names;
 use crate::json::scan::{LEVELS, Scan};
 use crate::msgpack::transcode;
 use crate::table::Table;
 use crate::table::parse::table;
-use crate::table::tape::{Message, Tape};
+use crate::table::tape::{Known, Message, Tape};
 use crate::table::uses::Uses;
 use crate::table::walk::Walk;
-use crate::texts::Texts;
-
-/// What counts of declined messages call those on which the kernel panicked.
-pub const PANIC: &str = "panic";
+use crate::why::{Done, Why};
 
 /// Reads messages by a table.
 pub struct Reader {
     pub table: Table,
     adapter: Box<dyn Adapter>,
-    tape: Tape,
-    names: Names,
-    texts: Texts,
-    /// The text of a message in MessagePack.
-    text: Vec<u8>,
-    uses: Vec<usize>,
-    notes: Notes,
+    cache: Cache<Known>,
     image: String,
     has_effects: bool,
     /// Names that messages of other formats have at the root: with one of them, it is not sure that a
@@ -35,16 +28,35 @@ pub struct Reader {
     pub foreign: Vec<Vec<u8>>,
 }
 
-/// Why a message was declined.
+/// What is written anew for each message. It grows with the longest message, and goes with its batch.
+#[derive(Default)]
+pub struct Workspace {
+    tape: Tape,
+    names: Names,
+    /// The text of a message in MessagePack.
+    text: Vec<u8>,
+    uses: Vec<usize>,
+    scratch: Scratch,
+}
+
+/// Why a message was declined, and the node of the table at which its bytes were.
 #[derive(Clone, Copy)]
-pub enum Declined {
-    Text,
-    Node(usize),
-    Meaning,
-    Effect,
-    Row,
-    Format,
-    Panic,
+pub struct Declined {
+    pub why: Why,
+    node: Option<usize>,
+}
+
+impl Declined {
+    /// Whether the bytes are no message of the table's, and nothing was written.
+    pub fn is_of_bytes(self) -> bool {
+        self.node.is_some() || self.why == Why::Text
+    }
+}
+
+impl From<Why> for Declined {
+    fn from(why: Why) -> Self {
+        Declined { why, node: None }
+    }
 }
 
 impl Reader {
@@ -52,19 +64,8 @@ impl Reader {
     pub fn new(format: &str, text: &str, options: &Options) -> Option<Self> {
         let table = table(text)?;
         let adapter = adapter(format, &table, options)?;
-        Some(Reader {
-            table,
-            adapter,
-            tape: Tape::default(),
-            names: Names::default(),
-            texts: Texts::default(),
-            text: Vec::new(),
-            uses: Vec::new(),
-            notes: Notes::new(),
-            image: options.image.clone(),
-            has_effects: options.effects,
-            foreign: Vec::new(),
-        })
+        let (image, has_effects) = (options.image.clone(), options.effects);
+        Some(Reader { table, adapter, cache: Cache::default(), image, has_effects, foreign: Vec::new() })
     }
 
     pub fn needs_keys(&self) -> bool {
@@ -76,71 +77,69 @@ impl Reader {
         self.table.union(self.table.root).map_or(&[], |root| &root.names)
     }
 
-    /// Return what counts of declined messages call a reason.
-    pub fn label(&self, declined: Declined) -> &str {
-        match declined {
-            // Bytes that are no message of the table's.
-            Declined::Text => "text",
-            // Valid messages that the adapter declines.
-            Declined::Meaning => "meaning",
-            // Changes whose effect on tables is left to Python.
-            Declined::Effect => "effect",
-            // Changes whose rows are of a type, and do not fit it as they are.
-            Declined::Row => "row",
-            // Messages that may be of another format.
-            Declined::Format => "format",
-            // Messages on which the kernel panicked.
-            Declined::Panic => PANIC,
-            Declined::Node(node) => &self.table.nodes[node].label,
+    /// Return what counts of declined messages call a reason: the place of the schema, and what was
+    /// wrong there unless it is that the schema says otherwise.
+    pub fn label(&self, declined: Declined) -> String {
+        let why = declined.why.name();
+        match declined.node.map(|node| &self.table.nodes[node].label) {
+            Some(place) if declined.why == Why::Text => place.clone(),
+            Some(place) => format!("{place}: {why}"),
+            None => why.to_owned(),
         }
     }
 
-    /// Tell whether a message was declined at once, as most of another format are.
+    /// Tell whether the bytes were declined at once, as most of another format are.
     pub fn is_at_once(&self, declined: Declined) -> bool {
-        match declined {
-            Declined::Text => true,
-            Declined::Node(node) => node == self.table.root,
-            _ => false,
-        }
+        declined.why == Why::Text && declined.node.is_none_or(|node| node == self.table.root)
     }
 
     /// Write the rows of a message, or of each of a batch, in the encoding of the table.
-    pub fn bytes(&mut self, bytes: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+    pub fn bytes(
+        &mut self,
+        bytes: &[u8],
+        key: Option<&[u8]>,
+        columns: &mut Columns,
+        work: &mut Workspace,
+    ) -> Result<(), Declined> {
         border::panic_on_demand(bytes);
         if !self.table.is_msgpack {
-            std::str::from_utf8(bytes).map_err(|_| Declined::Text)?;
-            return self.elements(bytes, key, columns);
+            std::str::from_utf8(bytes).map_err(|_| Why::Text)?;
+            return self.elements(bytes, key, columns, work);
         }
-        let mut text = std::mem::take(&mut self.text);
+        let mut text = std::mem::take(&mut work.text);
         text.clear();
-        let read = transcode(bytes, LEVELS, &mut text).ok_or(Declined::Text);
-        let done = read.and_then(|()| self.elements(&text, key, columns));
-        self.text = text;
+        let read = transcode(bytes, LEVELS, MOST_BYTES, &mut text).map_err(Declined::from);
+        let done = read.and_then(|()| self.elements(&text, key, columns, work));
+        work.text = text;
         done
     }
 
     /// Write the rows of a message, or of each of a batch.
-    fn elements(&mut self, text: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
+    fn elements(
+        &mut self,
+        text: &[u8],
+        key: Option<&[u8]>,
+        columns: &mut Columns,
+        work: &mut Workspace,
+    ) -> Result<(), Declined> {
         let mut scan = self.scan(text);
         scan.blanks();
         let start = if self.table.is_msgpack { b"[[".as_slice() } else { b"[" };
         if !self.table.has_batches || !text[scan.at..].starts_with(start) {
-            return self.message(text, key, columns);
+            return self.message(text, key, columns, work);
         }
         let mut found = Vec::new();
-        self.names.clear();
-        let names = &mut self.names;
-        let done = scan.array(|scan| {
+        work.names.clear();
+        scan.array(|scan| {
             let start = scan.at;
-            scan.skip(names, LEVELS)?;
+            scan.skip(&mut work.names, LEVELS)?;
             found.push(start..scan.at);
-            Some(())
-        });
-        scan.blanks();
-        if done.is_none() || scan.at < text.len() || found.is_empty() {
-            return Err(Declined::Text);
+            Ok(())
+        })?;
+        if !scan.is_at_end() || found.is_empty() {
+            return Err(Why::Text.into());
         }
-        found.into_iter().try_for_each(|element| self.message(&text[element], key, columns))
+        found.into_iter().try_for_each(|element| self.message(&text[element], key, columns, work))
     }
 
     fn scan<'t>(&self, text: &'t [u8]) -> Scan<'t> {
@@ -148,43 +147,57 @@ impl Reader {
     }
 
     /// Write the row of one message.
-    fn message(&mut self, text: &[u8], key: Option<&[u8]>, columns: &mut Columns) -> Result<(), Declined> {
-        self.tape.slots.clear();
-        self.tape.extras.clear();
-        self.names.clear();
-        let exact = self.table.is_exact;
+    fn message(
+        &mut self,
+        text: &[u8],
+        key: Option<&[u8]>,
+        columns: &mut Columns,
+        work: &mut Workspace,
+    ) -> Result<(), Declined> {
+        work.tape.clear();
+        work.names.clear();
         let scan = self.scan(text);
         let mut walk = Walk {
             table: &self.table,
             scan,
-            tape: &mut self.tape,
-            names: &mut self.names,
-            texts: &mut self.texts,
+            tape: &mut work.tape,
+            names: &mut work.names,
+            cache: &mut self.cache,
             blamed: None,
             is_foreseeing: false,
         };
-        let Some(root) = walk.message() else {
-            return Err(walk.blamed.map_or(Declined::Text, Declined::Node));
-        };
-        let name = |(start, end): (usize, usize)| &text[start..end];
-        if self.tape.extras.iter().any(|extra| self.foreign.iter().any(|other| other == name(extra.name))) {
-            return Err(Declined::Format);
+        let root = walk.message().map_err(|why| Declined { why, node: walk.blamed })?;
+        let message = Message { text, tape: &work.tape, exact: self.table.is_exact };
+        let input = Input { message, root, key };
+        self.row(&input, columns, &mut work.scratch, &mut work.uses)?;
+        Ok(())
+    }
+
+    /// Write the row of a message that was read.
+    fn row(
+        &self,
+        input: &Input,
+        columns: &mut Columns,
+        scratch: &mut Scratch,
+        uses: &mut Vec<usize>,
+    ) -> Done {
+        let Input { message, root, .. } = input;
+        let name = |(start, end): (usize, usize)| &message.text[start..end];
+        let is_foreign = |found: &[u8]| self.foreign.iter().any(|other| other == found);
+        if message.tape.extras.iter().any(|extra| is_foreign(name(extra.name))) {
+            return Err(Why::Format);
         }
-        let message = Message { text, tape: &self.tape, exact };
-        self.uses.clear();
-        self.notes.clear();
-        let mut uses = Uses { table: &self.table, texts: &self.texts, found: &mut self.uses };
-        uses.of(self.table.root, &root, &message).ok_or(Declined::Meaning)?;
-        let input = Input { message, root, key, texts: &self.texts };
-        let rest = self.adapter.row(&input, columns, &mut self.notes).ok_or(Declined::Meaning)?;
-        columns.fit(self.adapter.rows()).ok_or(Declined::Row)?;
+        uses.clear();
+        scratch.notes.clear();
+        Uses { table: &self.table, found: uses }.of(self.table.root, root, message)?;
+        let rest = self.adapter.row(input, scratch, columns)?;
+        columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
         let effect = if self.has_effects {
-            effect(columns, &rest, &self.image).ok_or(Declined::Effect)?
+            effect(columns, &rest, &self.image).map_err(|_| Why::Effect)?
         } else {
             None
         };
-        let names = self.uses.iter().map(|name| self.table.leniencies[*name].as_str());
-        columns.end(&rest, names.chain(self.notes.iter().copied()), effect.as_ref());
-        Ok(())
+        let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
+        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect.as_ref())
     }
 }

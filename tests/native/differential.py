@@ -13,11 +13,12 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.engines.native import Kernel, installed, kernel_of
+from changewire.engines.native import Kernel, installed, kernel_of, misfit
 from changewire.engines.typed.images import IMAGE
 
 needs_kernel = pytest.mark.skipif(
-    installed() is None, reason="the native kernel is not built: nox -s native builds it"
+    installed() is None,
+    reason=f"the native kernel is not built, or {misfit()}: nox -s native builds it",
 )
 
 FORMATS = ("aerospike-json", "aerospike-msgpack", "dataworks-json", "lindorm-json")

@@ -138,7 +138,7 @@ def test_a_key_that_is_written_otherwise_has_no_image() -> None:
     rows = pa.array([{"id": text} for text in (r"a\nb", "a", "a")])
     images = [pa.nulls(3, rows.type), rows]
     nothing = pa.nulls(3, pa.list_(pa.string()))
-    made = Made({}, nothing, effects, images, None, pa.array([], pa.int64()), [(3, 0)])
+    made = Made({}, nothing, effects, images, None, pa.array([], pa.int64()), [(3, 0, 0)])
     found = typed_images(made, rows.type)
     assert found.to_pylist() == [None, {"id": "a"}, None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from tests.runtime.codec.formats import JSON_FORMATS
 
 import changewire.arrow as cwa
 from changewire.changes.decode_options import DecodeOptions
+from changewire.cli import findings
 from changewire.engines import native
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
@@ -80,6 +82,17 @@ def test_another_version_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel of another version is not used."""
     monkeypatch.setattr(native, "VERSION", "9.9.9")
     assert native.kernel_of(OPTIONS) is None
+    assert str(native.misfit()).endswith("and changewire of 9.9.9")
+
+
+def test_a_kernel_of_other_adapters_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that was built from other sources of the adapters is not used, and this is told."""
+    assert native.misfit() is None
+    monkeypatch.setattr(native, "digest_of_adapters", lambda: "0")
+    assert native.kernel_of(OPTIONS) is None
+    assert native.misfit() == "it was built from other sources of changewire.changes"
+    assert findings.kernel().status == "unfit"
+    assert findings.kernel().advice.startswith("it was built from other sources")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +154,7 @@ def test_counts() -> None:
     broken = GOOD.replace(b'"gen":1', b'"gen":-1')
     rows(batch_of([GOOD, b"x", broken, None]), Decoder(OPTIONS), found)
     assert (found.counts.messages, found.counts.declined) == (4, 3)
-    assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "text": 1}
+    assert found.counts.declined_by == {"Message": 1, "Write.gen": 1, "null": 1}
 
 
 def test_a_panic_is_declined() -> None:
@@ -231,3 +244,44 @@ def test_columns_of_bytes_only() -> None:
         found.decode(pa.array([1, 2]))
     with pytest.raises(ValueError, match="kernel"):
         native.installed().Kernel([("no-format", text)], image="full")
+
+
+def test_tables_in_turn() -> None:
+    """Messages of more tables than a kernel compares, in turn, have the rows of Python."""
+    good = JSON_FORMATS["dataworks-json"].good
+    message = json.loads(good)
+    values = []
+    for number in [*range(400)] * 2:
+        message["schema"]["source"] = {"dbName": "d", "tableName": f"t{number}"}
+        values.append(json.dumps(message).encode())
+    found = compare(batch_of(values), DecodeOptions("dataworks-json"))
+    assert found.declined == 0
+
+
+def _resident() -> int:
+    """Return the bytes of memory that this process has."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system has no /proc")
+def test_memory_stays_flat() -> None:
+    """A million messages leave nothing behind, with keys that their schema does not declare."""
+    name = {"type": "string", "optional": True, "field": "name"}
+    images = [
+        {"type": "struct", "optional": True, "field": side, "fields": [name]}
+        for side in ("before", "after")
+    ]
+    schema = {"type": "struct", "optional": False, "fields": images}
+    source = {"namespace": "n", "table": "t", "ts_ms": 5}
+    payload = {"op": "c", "ts_ms": 6, "before": None, "after": {"name": "x"}, "source": source}
+    value = json.dumps({"schema": schema, "payload": payload}).encode()
+    part = batch_of([value] * 10_000, [b'{"id":1,"other":2}'] * 10_000)
+    found = kernel(DecodeOptions("lindorm-json"))
+    for _ in range(10):
+        found.decode(part)
+    before = _resident()
+    for _ in range(100):
+        found.decode(part)
+    assert (found.counts.messages, found.counts.declined) == (1_100_000, 0)
+    assert _resident() - before < 8 << 20  # what was kept of each key column was 32 MB

@@ -1,15 +1,18 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{bins_and_image, key_column, source, times};
-use super::rows::{Means, Row};
-use super::writing::{member, named, word};
-use super::{Adapter, Input, Notes, Options};
+use super::aerospike::{bins_and_image, record, times};
+use super::members::members;
+use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
+use crate::json::number::write_integer;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::text::unescape;
+use crate::json::writing::{named, word};
+use crate::rows::Means;
 use crate::table::Table;
-use crate::table::tape::{Message, Slot};
+use crate::table::tape::{ABSENT, Message, Slot};
+use crate::why::{Done, Why};
 
 /// Rows that the adapter gives a meaning to, and their positions.
 const ROWS: [(&str, &[&str]); 7] = [
@@ -41,18 +44,15 @@ const DURABLE: i64 = 1;
 
 /// Arms of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Arm {
+enum Variant {
     Write,
     Delete,
     LegacyDelete,
 }
 
 pub struct AerospikeMsgpack {
-    arms: Vec<Arm>,
+    variants: Vec<Variant>,
     image: String,
-    names: Names,
-    notes: Vec<u8>,
-    rows: [Row; 2],
 }
 
 impl AerospikeMsgpack {
@@ -61,116 +61,83 @@ impl AerospikeMsgpack {
         if !has_bins || !ROWS.iter().all(|(name, positions)| table.is_row(name, positions)) {
             return None;
         }
-        let arm = |title: &str| match title {
-            "Write" => Some(Arm::Write),
-            "Delete" => Some(Arm::Delete),
-            "LegacyDelete" => Some(Arm::LegacyDelete),
+        let variant = |title: &str| match title {
+            "Write" => Some(Variant::Write),
+            "Delete" => Some(Variant::Delete),
+            "LegacyDelete" => Some(Variant::LegacyDelete),
             _ => None,
         };
-        Some(AerospikeMsgpack {
-            arms: table.arms_of_rows("Message")?.into_iter().map(arm).collect::<Option<_>>()?,
-            image: options.image.clone(),
-            names: Names::default(),
-            notes: Vec::new(),
-            rows: Default::default(),
-        })
-    }
-
-    /// Write the bins of a record as its row, and what their values do not show to the notes.
-    fn bins(&mut self, bins: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<()> {
-        self.notes.clear();
-        self.names.clear();
-        self.rows[1].begin(out);
-        for (_, bin) in message.elements(bins) {
-            let [name, kind, flags, value] = std::array::from_fn(|i| message.field(bin, i));
-            let text = message.content(name)?;
-            self.names.add(0, message.text, name.start as usize + 1, name.end as usize - 1)?;
-            self.rows[1].name(&[text], out);
-            if kind.value == GEOJSON {
-                geojson(value, message, out)?;
-            } else {
-                message.write(value, out)?;
-            }
-            self.rows[1].end_value(means(kind.value, value, message.raw(value)), out);
-            if !PLAIN.contains(&kind.value) || flags.value != 0 {
-                note(text, kind.value, flags.value, &mut self.notes);
-            }
-        }
-        out.push(b'}');
-        Some(())
-    }
-
-    fn write(&mut self, payload: &Slot, message: &Message, columns: &mut Columns) -> Option<Rest> {
-        let [key, generation, exp, lut, bins] = std::array::from_fn(|i| message.field(payload, i));
-        self.bins(bins, message, columns.of(Name::After).open())?;
-        let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = attributes(key, message, columns)?;
-        for (name, slot) in [("gen", generation), ("exp", exp), ("lut", lut)] {
-            member(name, slot, message, out)?;
-        }
-        bins_and_image(&self.notes, if is_empty { "keys" } else { &self.image }, out);
-        out.push(b'}');
-        Some(Rest { is_empty_image: is_empty, ..times(generation, lut) })
+        let variants = table.arms_of_rows("Message")?.into_iter().map(variant);
+        Some(AerospikeMsgpack { variants: variants.collect::<Option<_>>()?, image: options.image.clone() })
     }
 }
 
 impl Adapter for AerospikeMsgpack {
-    fn rows(&self) -> &[Row; 2] {
-        &self.rows
-    }
-
-    fn row(&mut self, input: &Input, columns: &mut Columns, _: &mut Notes) -> Option<Rest> {
+    fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let arm = *self.arms.get(usize::try_from(input.root.value).ok()?)?;
+        let variant = usize::try_from(input.root.value).ok().and_then(|arm| self.variants.get(arm));
         let payload = message.field(&input.root, 2);
-        let op: &[u8] = if arm == Arm::Write { b"upsert" } else { b"delete" };
-        columns.of(Name::Op).put(op);
-        match arm {
-            Arm::Write => self.write(payload, message, columns),
-            Arm::Delete | Arm::LegacyDelete => delete(arm, payload, message, columns),
+        let part = |i: usize| message.field(payload, i);
+        match variant.ok_or(Why::Meaning)? {
+            Variant::Write => {
+                let [key, generation, exp, lut, all_bins] = std::array::from_fn(part);
+                bins(all_bins, message, scratch, columns.of(Name::After).open())?;
+                let is_empty = columns.text(Name::After) == Some(b"{}");
+                let out = record(true, key, [generation, exp, lut], message, columns)?;
+                bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
+                out.push(b'}');
+                Ok(Rest { is_empty_image: is_empty, ..times(generation, lut) })
+            }
+            Variant::Delete => {
+                let [key, flags, generation, exp, lut] = std::array::from_fn(part);
+                let out = record(false, key, [generation, exp, lut], message, columns)?;
+                write_flags(flags, message, out)?;
+                Ok(times(generation, lut))
+            }
+            Variant::LegacyDelete => {
+                let out = record(false, part(0), [&ABSENT; 3], message, columns)?;
+                write_flags(part(1), message, out)?;
+                Ok(Rest::default())
+            }
         }
     }
 }
 
-fn delete(arm: Arm, payload: &Slot, message: &Message, columns: &mut Columns) -> Option<Rest> {
-    let [key, flags, generation, exp, lut] = std::array::from_fn(|i| message.field(payload, i));
-    let out = attributes(key, message, columns)?;
-    let mut rest = Rest::default();
-    if arm == Arm::Delete {
-        for (name, slot) in [("gen", generation), ("exp", exp), ("lut", lut)] {
-            member(name, slot, message, out)?;
-        }
-        rest = times(generation, lut);
-    }
+/// Write the flags of a delete, and end its attributes.
+fn write_flags(flags: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     if flags.value & !DURABLE != 0 {
-        member("flags", flags, message, out)?;
+        members(&[("flags", flags)], message, out)?;
     }
-    named("durable", out);
+    named(b"durable", out);
     out.extend_from_slice(if flags.value & DURABLE == 0 { b"false}" } else { b"true}" });
-    Some(rest)
+    Ok(())
 }
 
-/// Write the place of a record and its key, and begin its attributes.
-fn attributes<'c>(key: &Slot, message: &Message, columns: &'c mut Columns) -> Option<&'c mut Vec<u8>> {
-    let [namespace, set, digest, user_key] = std::array::from_fn(|i| message.field(key, i));
-    source([namespace, set], message, columns)?;
-    key_column(digest, message, columns)?;
-    let out = columns.of(Name::Attributes).open();
-    out.push(b'{');
-    member("set", set, message, out)?;
-    member("user_key", user_key, message, out)?;
-    Some(out)
+/// Write the bins of a record as its row, and what their values do not show to the notes.
+fn bins(bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
+    scratch.begin_bins(out);
+    for bin in message.elements(bins) {
+        let [name, kind, flags, value] = std::array::from_fn(|i| message.field(bin, i));
+        scratch.begin_bin(name, message, out)?;
+        if kind.value == GEOJSON {
+            geojson(value, message, out)?;
+        } else {
+            message.write(value, out)?;
+        }
+        scratch.rows[1].end_value(means(kind.value, value, message.raw(value)), out);
+        if !PLAIN.contains(&kind.value) || flags.value != 0 {
+            note(message.content(name).unwrap_or_default(), kind.value, flags.value, &mut scratch.bins);
+        }
+    }
+    out.push(b'}');
+    Ok(())
 }
 
 /// Write what the column of a bin does not show of its type, if there is something.
 fn note(name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
     let start = out.len();
-    if !out.is_empty() {
-        out.push(b',');
-    }
-    out.push(b'"');
-    out.extend_from_slice(name);
-    out.extend_from_slice(b"\":{");
+    named(name, out);
+    out.push(b'{');
     match (kind, flags) {
         (LIST, 0) => out.extend_from_slice(b"\"type\":\"list\",\"ordered\":false"),
         (LIST, 1) => out.extend_from_slice(b"\"type\":\"list\",\"ordered\":true"),
@@ -193,8 +160,8 @@ fn note(name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
 }
 
 fn number(name: &str, value: i64, out: &mut Vec<u8>) {
-    named(name, out);
-    out.extend_from_slice(value.to_string().as_bytes());
+    named(name.as_bytes(), out);
+    write_integer(value, out);
 }
 
 /// Return what the value of a bin is.
@@ -223,18 +190,17 @@ fn has_marks(text: &[u8]) -> bool {
 }
 
 /// Write the JSON value that a text holds; a text that the kernel does not read is declined.
-fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<()> {
+fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     let raw = message.raw(slot);
     let mut text = Vec::with_capacity(raw.len());
-    unescape(raw.get(1..raw.len() - 1)?, &mut text)?;
+    raw.get(1..raw.len() - 1).and_then(|content| unescape(content, &mut text)).ok_or(Why::Value)?;
     let mut scan = Scan::new(&text, false);
     scan.blanks();
     let start = scan.at;
     scan.skip(&mut Names::default(), LEVELS)?;
     let end = scan.at;
-    scan.blanks();
-    if scan.at < text.len() {
-        return None;
+    if !scan.is_at_end() {
+        return Err(Why::Value);
     }
     let mut scan = Scan::new(&text[..end], false);
     scan.at = start;

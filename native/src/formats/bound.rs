@@ -3,6 +3,7 @@
 use crate::table::Table;
 use crate::table::node::Union;
 use crate::table::tape::{Message, Slot};
+use crate::why::{Done, Why};
 
 /// Arms of a union that an adapter gives a meaning to, and their fields.
 pub struct Bound<const N: usize> {
@@ -28,9 +29,12 @@ impl<const N: usize> Bound<N> {
     }
 
     /// Return the values of an object, in the order of the names.
-    pub fn of<'m>(&self, object: &Slot, message: &Message<'m>) -> Option<[&'m Slot; N]> {
+    pub fn of<'m>(&self, object: &Slot, message: &Message<'m>) -> Done<[&'m Slot; N]> {
         let is_known = self.others.iter().all(|field| message.field(object, *field).is_absent());
-        is_known.then(|| self.fields.map(|field| message.field(object, field)))
+        if !is_known {
+            return Err(Why::Meaning);
+        }
+        Ok(self.fields.map(|field| message.field(object, field)))
     }
 }
 
@@ -41,4 +45,10 @@ pub fn arms<const N: usize>(union: &Union, titles: [&str; N]) -> Option<[i64; N]
         *arm = i64::try_from(union.arm(title)?).ok()?;
     }
     Some(found)
+}
+
+/// Return what an adapter knows of the arm that a value has; a variant without meaning is declined.
+pub fn known_arm<T: Copy>(known: &[Option<T>], slot: &Slot) -> Done<T> {
+    let found = usize::try_from(slot.value).ok().and_then(|arm| known.get(arm).copied());
+    found.flatten().ok_or(Why::Meaning)
 }

@@ -1,28 +1,34 @@
 //! Schemas of Kafka Connect that stand in messages.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use sha2::{Digest, Sha256};
-
 use super::bound::Bound;
+use super::declared::{Declared, fingerprint};
+use crate::json::number::parsed;
 use crate::json::scan::Kind;
 use crate::table::Table;
-use crate::table::parse::hex;
-use crate::table::tape::{Message, Slot};
-use crate::texts::{Known, Texts};
-
-/// Schemas that are kept; then all are forgotten.
-const MOST: usize = 256;
-
-/// Hex digits of a fingerprint.
-const DIGITS: usize = 32;
+use crate::table::tape::{Known, Message, Slot};
+use crate::why::{Done, Why};
 
 /// Types that hold no others, with the bits of integers.
 const INTEGERS: [(&[u8], u32); 4] = [(b"int8", 8), (b"int16", 16), (b"int32", 32), (b"int64", 64)];
 
+/// The properties of a schema.
+const PROPERTIES: [&str; 12] = [
+    "type",
+    "optional",
+    "field",
+    "name",
+    "version",
+    "doc",
+    "parameters",
+    "default",
+    "fields",
+    "items",
+    "keys",
+    "values",
+];
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Type {
+pub enum ConnectType {
     Boolean,
     /// An integer of so many bits.
     Integer(u32),
@@ -37,27 +43,28 @@ pub enum Type {
     Decimal(u32),
 }
 
-#[derive(Clone)]
+/// What is declared of a column.
+#[derive(Clone, Copy)]
 pub struct Column {
-    name: Vec<u8>,
-    pub kind: Type,
+    pub kind: ConnectType,
     pub optional: bool,
 }
+
+pub type ConnectColumns = Declared<Column>;
 
 /// What the schema of a message says of its rows.
 #[derive(Default)]
 pub struct Connect {
     /// The columns before and after; none if the schema does not declare them.
-    pub images: [Option<Vec<Column>>; 2],
+    pub images: [Option<ConnectColumns>; 2],
     pub fingerprint: Vec<u8>,
     /// Whether it is the empty object, which says nothing.
     pub is_empty: bool,
 }
 
-/// Schemas by the number of their text; none for one that is declined.
-pub struct Schemas {
+/// Reads schemas.
+pub struct ConnectSchemas {
     node: Bound<12>,
-    made: HashMap<i64, Option<Arc<Connect>>>,
 }
 
 /// The members of a schema.
@@ -70,157 +77,101 @@ struct Said<'s> {
     fields: &'s Slot,
 }
 
-impl Schemas {
+impl ConnectSchemas {
     pub fn new(table: &Table) -> Option<Self> {
-        let names = [
-            "type",
-            "optional",
-            "field",
-            "name",
-            "version",
-            "doc",
-            "parameters",
-            "default",
-            "fields",
-            "items",
-            "keys",
-            "values",
-        ];
-        Some(Schemas { node: Bound::named(table, "ConnectSchema", names)?, made: HashMap::new() })
+        Some(ConnectSchemas { node: Bound::named(table, "ConnectSchema", PROPERTIES)? })
     }
 
-    pub fn get(&mut self, number: i64, texts: &Texts) -> Option<Arc<Connect>> {
-        if let Some(found) = self.made.get(&number) {
-            return found.clone();
-        }
-        let made = self.make(texts.get(number)?).map(Arc::new);
-        if self.made.len() >= MOST {
-            self.made.clear();
-        }
-        self.made.insert(number, made.clone());
-        made
-    }
-
-    fn make(&self, known: &Known) -> Option<Connect> {
-        let message = Message { text: &known.text, tape: &known.tape, exact: true };
+    pub fn make(&self, known: &Known) -> Done<Connect> {
+        let message = known.message();
         let mut made = Connect::default();
-        if is_empty(&known.text) {
+        if known.text.iter().all(|c| b"{} \t\r\n".contains(c)) {
             made.is_empty = true;
-            return Some(made);
+            return Ok(made);
         }
-        made.fingerprint = hex(&Sha256::digest(&known.text)).into_bytes();
-        made.fingerprint.truncate(DIGITS);
+        made.fingerprint = fingerprint(&known.text);
         let root = self.said(&known.slot, &message)?;
         if root.kind != b"struct" {
-            return None;
+            return Err(Why::Schema);
         }
-        let mut names: Vec<&[u8]> = Vec::new();
-        for (_, field) in message.elements(root.fields) {
+        let mut names: Declared<()> = Declared::default();
+        for field in message.elements(root.fields) {
             let said = self.said(field, &message)?;
-            let name = said.field?;
-            if names.contains(&name) {
-                return None;
-            }
-            names.push(name);
+            let name = said.field.ok_or(Why::Schema)?;
+            names.add(name, ())?;
             let columns = self.columns(&said, &message)?;
-            match (name, columns) {
-                (b"before", Some(columns)) => made.images[0] = Some(columns),
-                (b"after", Some(columns)) => made.images[1] = Some(columns),
-                (b"before" | b"after", None) => return None,
-                _ => {}
-            }
+            let side = match name {
+                b"before" => 0,
+                b"after" => 1,
+                _ => continue,
+            };
+            made.images[side] = Some(columns.ok_or(Why::Schema)?);
         }
-        Some(made)
+        Ok(made)
     }
 
     /// Return the columns of a struct of scalars; none if it is a scalar itself.
-    fn columns(&self, said: &Said, message: &Message) -> Option<Option<Vec<Column>>> {
+    fn columns(&self, said: &Said, message: &Message) -> Done<Option<ConnectColumns>> {
         if said.kind != b"struct" {
-            return type_of(said, message).map(|_| None);
+            return type_of(said, message).map(|_| None).ok_or(Why::Schema);
         }
         if said.name.is_some_and(|name| name.starts_with(b"io.debezium.")) {
-            return None;
+            return Err(Why::Schema);
         }
-        let mut columns: Vec<Column> = Vec::new();
-        for (_, field) in message.elements(said.fields) {
+        let mut columns = ConnectColumns::default();
+        for field in message.elements(said.fields) {
             let said = self.said(field, message)?;
-            let name = said.field?.to_vec();
-            if columns.iter().any(|other| other.name == name) {
-                return None;
-            }
-            columns.push(Column { name, kind: type_of(&said, message)?, optional: said.optional });
+            let kind = type_of(&said, message).ok_or(Why::Schema)?;
+            columns.add(said.field.ok_or(Why::Schema)?, Column { kind, optional: said.optional })?;
         }
-        Some(Some(columns))
+        Ok(Some(columns))
     }
 
     /// Return what a schema says; one with a default, or that holds arrays or maps, is declined.
-    fn said<'s>(&self, slot: &Slot, message: &Message<'s>) -> Option<Said<'s>> {
+    fn said<'s>(&self, slot: &Slot, message: &Message<'s>) -> Done<Said<'s>> {
         let [kind, optional, field, name, _, _, parameters, default, fields, items, keys, values] =
             self.node.of(slot, message)?;
         let has_more = [default, items, keys, values].iter().any(|slot| !slot.is_absent());
         let text = |slot: &Slot| {
-            if slot.is_there() { message.content(slot).map(Some) } else { Some(None) }
+            let is_there = slot.is_there().then(|| message.content(slot).ok_or(Why::Schema));
+            is_there.transpose()
         };
-        if has_more || (message.content(kind)? == b"struct") != (fields.kind == Kind::Array) {
-            return None;
+        let kind = message.content(kind).ok_or(Why::Schema)?;
+        if has_more || (kind == b"struct") != (fields.kind == Kind::Array) {
+            return Err(Why::Schema);
         }
-        Some(Said {
-            kind: message.content(kind)?,
-            optional: optional.kind == Kind::True,
-            field: text(field)?,
-            name: text(name)?,
-            parameters,
-            fields,
-        })
+        let optional = optional.kind == Kind::True;
+        Ok(Said { kind, optional, field: text(field)?, name: text(name)?, parameters, fields })
     }
 }
 
-/// Tell whether the text of an object has no member.
-fn is_empty(text: &[u8]) -> bool {
-    text.iter().all(|c| b"{} \t\r\n".contains(c))
-}
-
-/// Return the type of a scalar; one whose values are read by rules that are not known is declined.
-fn type_of(said: &Said, message: &Message) -> Option<Type> {
+/// Return the type of a scalar; none for one whose values are read by rules that are not known.
+fn type_of(said: &Said, message: &Message) -> Option<ConnectType> {
     let integer = INTEGERS.iter().find(|(name, _)| *name == said.kind);
     let plain = match said.kind {
-        b"boolean" => Type::Boolean,
-        b"float" | b"double" => Type::Number,
-        b"bytes" => Type::Bytes,
-        b"string" => Type::Text,
-        _ => Type::Integer(integer?.1),
+        b"boolean" => ConnectType::Boolean,
+        b"float" | b"double" => ConnectType::Number,
+        b"bytes" => ConnectType::Bytes,
+        b"string" => ConnectType::Text,
+        _ => ConnectType::Integer(integer?.1),
     };
     let Some(name) = said.name else { return Some(plain) };
     Some(match (name, said.kind) {
-        (b"org.apache.kafka.connect.data.Date" | b"io.debezium.time.Date", b"int32") => Type::Date,
+        (b"org.apache.kafka.connect.data.Date" | b"io.debezium.time.Date", b"int32") => ConnectType::Date,
         (b"org.apache.kafka.connect.data.Timestamp" | b"io.debezium.time.Timestamp", b"int64") => {
-            Type::Time(1000)
+            ConnectType::Time(1000)
         }
-        (b"io.debezium.time.MicroTimestamp", b"int64") => Type::Time(1),
-        (b"org.apache.kafka.connect.data.Decimal", b"bytes") => Type::Decimal(scale(said, message)?),
+        (b"io.debezium.time.MicroTimestamp", b"int64") => ConnectType::Time(1),
+        (b"org.apache.kafka.connect.data.Decimal", b"bytes") => ConnectType::Decimal(scale(said, message)?),
         _ => return None,
     })
 }
 
 /// Return the scale of a decimal, if it is a plain small number.
 fn scale(said: &Said, message: &Message) -> Option<u32> {
-    let (place, _) =
-        message.elements(said.parameters).find(|(_, name)| message.content(name) == Some(b"scale"))?;
-    let text = message.content(message.tape.slots.get(place + 1)?)?;
+    let is_scale = |name: &Slot| message.content(name) == Some(b"scale");
+    let (_, value) = message.members(said.parameters).find(|(name, _)| is_scale(name))?;
+    let text = message.content(value)?;
     let is_plain = (1..=2).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
-    if is_plain { std::str::from_utf8(text).ok()?.parse().ok() } else { None }
-}
-
-/// Return the column of a name; rows mostly have them in the order of the schema.
-pub fn column_of<'c>(columns: &'c [Column], name: &[u8], next: &mut usize) -> Option<&'c Column> {
-    if columns.get(*next).is_none_or(|column| column.name != name) {
-        *next = columns.iter().position(|column| column.name == name)?;
-    }
-    *next += 1;
-    columns.get(*next - 1)
-}
-
-/// Return the type that columns declare for a name; none if they declare none.
-pub fn kind_of(columns: Option<&[Column]>, name: &[u8]) -> Option<Type> {
-    columns?.iter().find(|column| column.name == name).map(|column| column.kind)
+    if is_plain { parsed(text) } else { None }
 }

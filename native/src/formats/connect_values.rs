@@ -1,17 +1,17 @@
 //! Values by schemas of Kafka Connect.
 
-use super::connect::{Column, Type};
-use super::rows::Means;
-use super::times::{write_date, write_time};
+use super::Notes;
+use super::connect::{Column, ConnectType};
 use crate::json::base64::{byte_count, decode};
 use crate::json::number::{write_integral, write_unscaled};
 use crate::json::scan::Kind;
+use crate::json::times::{write_date, write_time};
+use crate::rows::Means;
 use crate::table::tape::{Message, Slot};
+use crate::why::{Done, Why};
 
 /// Texts that stand for numbers that JSON lacks.
 const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
-
-const UNDECLARED: &str = "undeclared-field";
 
 /// Write the value of a column that the schema may declare, and return what it is; notes get what is
 /// accepted beyond the schema.
@@ -20,49 +20,63 @@ pub fn write_value(
     slot: &Slot,
     message: &Message,
     out: &mut Vec<u8>,
-    notes: &mut Vec<&'static str>,
-) -> Option<Means> {
-    let Some(column) = column else {
-        notes.push(UNDECLARED);
-        message.write(slot, out)?;
-        return Some(Means::Json);
-    };
-    if slot.kind == Kind::Null {
-        message.write(slot, out)?;
-        return column.optional.then_some(Means::Json);
+    notes: &mut Notes,
+) -> Done<Means> {
+    match column {
+        None => notes.push("undeclared-field"),
+        Some(column) if slot.kind == Kind::Null && !column.optional => return Err(Why::Value),
+        Some(column) if slot.kind != Kind::Null => {
+            return match made(column.kind, slot, message, out).ok_or(Why::Value)? {
+                Some(means) => Ok(means),
+                None => message.write(slot, out).map(|()| Means::Json),
+            };
+        }
+        Some(_) => {}
     }
-    match column.kind {
-        Type::Boolean if matches!(slot.kind, Kind::True | Kind::False) => message.write(slot, out)?,
-        Type::Integer(bits) => {
-            integer(slot, message, bits)?;
-            message.write(slot, out)?;
+    message.write(slot, out)?;
+    Ok(Means::Json)
+}
+
+/// Write a value that is not written as the message has it, and return what it is; none if it is
+/// written so. `None` if it is not of its type.
+fn made(kind: ConnectType, slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<Option<Means>> {
+    let means = match kind {
+        ConnectType::Boolean => {
+            return matches!(slot.kind, Kind::True | Kind::False).then_some(None);
         }
-        Type::Number => number(slot, message, out)?,
-        Type::Bytes => {
+        ConnectType::Integer(bits) => return integer(slot, message, bits).map(|_| None),
+        ConnectType::Text => return slot.is_text().then_some(None),
+        ConnectType::Number => match slot.kind {
+            Kind::Float => return Some(None),
+            Kind::Text => return NOT_FINITE.contains(&message.content(slot)?).then_some(None),
+            _ => {
+                write_integral(message.integer(slot)?, out)?;
+                Means::Json
+            }
+        },
+        ConnectType::Bytes => {
             byte_count(message.content(slot)?)?;
-            message.write(slot, out)?;
-            return Some(Means::Bytes);
+            out.extend_from_slice(message.raw(slot));
+            Means::Bytes
         }
-        Type::Text if slot.is_text() => message.write(slot, out)?,
-        Type::Date => {
+        ConnectType::Date => {
             out.push(b'"');
             write_date(integer(slot, message, 32)?, out)?;
             out.push(b'"');
-            return Some(Means::Date);
+            Means::Date
         }
-        Type::Time(unit) => {
+        ConnectType::Time(unit) => {
             out.push(b'"');
             write_time(integer(slot, message, 64)?.checked_mul(unit)?, out)?;
             out.push(b'"');
-            return Some(Means::Time);
+            Means::Time
         }
-        Type::Decimal(scale) => {
+        ConnectType::Decimal(scale) => {
             write_unscaled(&decode(message.content(slot)?)?, scale, out)?;
-            return Some(Means::Decimal);
+            Means::Decimal
         }
-        Type::Boolean | Type::Text => return None,
-    }
-    Some(Means::Json)
+    };
+    Some(Some(means))
 }
 
 /// Return an integer of so many bits.
@@ -70,14 +84,4 @@ fn integer(slot: &Slot, message: &Message, bits: u32) -> Option<i64> {
     let value = message.integer(slot)?;
     let beyond = value >> (bits - 1);
     (beyond == 0 || beyond == -1).then_some(value)
-}
-
-/// Write a floating-point number, which may be written as an integer.
-fn number(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<()> {
-    match slot.kind {
-        Kind::Float => message.write(slot, out),
-        Kind::Integer => write_integral(message.integer(slot)?, out),
-        Kind::Text if NOT_FINITE.contains(&message.content(slot)?) => message.write(slot, out),
-        _ => None,
-    }
 }

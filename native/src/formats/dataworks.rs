@@ -1,18 +1,60 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
-use std::sync::Arc;
-
-use super::bound::Bound;
-use super::dataworks_ops::{Arm, arm_of};
-use super::dataworks_schema::{Schemas, TableSchema, Type};
+use super::bound::{Bound, known_arm};
+use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
-use super::rows::{Means, Row, Written, distinct, is_same, write_key, write_row};
-use super::writing::{extras, leniencies, member, named, word};
-use super::{Adapter, Input, Notes, Options};
+use super::members::{extras, members};
+use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::scan::Kind;
+use crate::json::writing::{named, word, words};
+use crate::rows::{Means, Row, Written, distinct, old_key, write_key, write_row};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
+use crate::why::{Done, Why};
+
+/// The change that each variant is.
+const OPS: [(&str, &str); 19] = [
+    ("Insert", "insert"),
+    ("UpdateAfter", "update"),
+    (BEFORE[0], "update"),
+    (BEFORE[1], "update"),
+    ("Delete", "delete"),
+    ("Heartbeat", "heartbeat"),
+    ("DdlCreate", "ddl"),
+    ("DdlAlter", "ddl"),
+    ("DdlErase", "ddl"),
+    ("DdlRename", "ddl"),
+    ("DdlCindex", "ddl"),
+    ("DdlDindex", "ddl"),
+    ("Truncate", "truncate"),
+    ("Query", "statement"),
+    ("TransactionBegin", "transaction"),
+    ("TransactionEnd", "transaction"),
+    ("TransactionGtid", "transaction"),
+    ("TransactionXacommit", "transaction"),
+    ("TransactionXarollback", "transaction"),
+];
+const BEFORE: [&str; 2] = ["UpdateBeforeUpdateBefor", "UpdateBeforeUpdateBefore"];
+const OTHER: &str = "Other";
+
+/// What an arm of the payload means.
+#[derive(Clone, Copy)]
+struct Operation {
+    op: &'static str,
+    is_before: bool,
+    is_other: bool,
+}
+
+/// Return what an arm is, by the title of its schema; none if it has no meaning yet.
+fn operation_of(title: &str) -> Option<Operation> {
+    let is_before = BEFORE.contains(&title);
+    if title == OTHER {
+        return Some(Operation { op: "other", is_before, is_other: true });
+    }
+    let (_, op) = OPS.iter().find(|(name, _)| *name == title)?;
+    Some(Operation { op, is_before, is_other: false })
+}
 
 /// Columns that name the rows of tables without a primary key.
 const HIDDEN: [&[u8]; 3] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__", b"_drds_implicit_id_"];
@@ -23,179 +65,110 @@ pub struct DataWorks {
     image: Bound<1>,
     times: Bound<3>,
     ddl: Bound<2>,
-    schemas: Schemas,
+    schemas: TableSchemas,
     /// By the index of an arm; none for a variant that has no meaning yet.
-    arms: Vec<Option<Arm>>,
+    operations: Vec<Option<Operation>>,
     keys: Option<Vec<Vec<u8>>>,
     mode: String,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
-    rows: [Row; 2],
 }
 
 impl DataWorks {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let payload = table.union(*table.by_name.get("Payload")?)?;
         let fields = ["op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"];
-        let arms = payload.arms.iter().map(|arm| arm_of(&arm.title)).collect();
+        let times = ["eventTime", "systemTime", "checkpointTime"];
         Some(DataWorks {
             message: Bound::new(table.union(table.root)?, ["schema", "payload", "version"])?,
             payload: Bound::new(payload, fields)?,
             image: Bound::named(table, "Image", ["dataColumn"])?,
-            times: Bound::named(table, "Times", ["eventTime", "systemTime", "checkpointTime"])?,
+            times: Bound::named(table, "Times", times)?,
             ddl: Bound::named(table, "DdlStatement", ["text", "ddlMeta"])?,
-            schemas: Schemas::new(table)?,
-            arms,
+            schemas: TableSchemas::new(table)?,
+            operations: payload.arms.iter().map(|arm| operation_of(&arm.title)).collect(),
             keys: options.keys.as_deref().map(distinct),
             mode: options.image.clone(),
             is_utc: options.time_zone == "UTC",
-            rows: Default::default(),
         })
     }
 
     /// Write an image as a row with values of the types that are declared for its columns.
     fn image(
-        &mut self,
-        side: usize,
+        &self,
         image: &Slot,
         table: &TableSchema,
         message: &Message,
-        columns: &mut Columns,
+        row: &mut Row,
         notes: &mut Notes,
-    ) -> Option<()> {
-        let is_utc = self.is_utc;
-        let row = &mut self.rows[side];
-        row.is_there = image.is_there();
-        row.cells.clear();
-        if !row.is_there {
-            return Some(());
+        (columns, name): (&mut Columns, Name),
+    ) -> Done {
+        if !row.reset(image.is_there()) {
+            return Ok(());
         }
         let [values] = self.image.of(image, message)?;
-        let out = columns.of(if side == 0 { Name::Before } else { Name::After }).open();
         let mut next = 0;
-        write_row(values, message, row, out, |name, slot, out| {
-            match table.type_of(name, &mut next) {
+        write_row(values, message, row, columns.of(name).open(), |name, slot, out| {
+            match table.columns.next(name, &mut next) {
                 None => notes.push("undeclared-column"),
-                Some(Type::Date) if !is_utc && slot.kind != Kind::Null => return None,
-                Some(kind) if slot.kind != Kind::Null => return value(kind, slot, message, out, notes),
-                Some(_) => {}
+                Some(_) if slot.kind == Kind::Null => {}
+                Some(ColumnType::Date) if !self.is_utc => return Err(Why::Value),
+                Some(kind) => return value(*kind, slot, message, out, notes),
             }
             message.write(slot, out)?;
-            Some(Means::Json)
+            Ok(Means::Json)
         })
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys(&self, op: &str, table: &TableSchema, columns: &mut Columns) -> Option<()> {
-        let [before, after] = [Name::Before, Name::After].map(|name| columns.data(name));
-        let before = Written { row: &self.rows[0], data: before };
-        let after = Written { row: &self.rows[1], data: after };
+    fn keys(&self, op: &str, table: &TableSchema, rows: &[Row; 2], columns: &mut Columns) -> Done {
+        let before = Written { row: &rows[0], data: columns.data(Name::Before) };
+        let after = Written { row: &rows[1], data: columns.data(Name::After) };
         let row = if after.row.is_there { after } else { before };
         // What did not change need not be in an image that is not full.
         let rest = (self.mode != "full").then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
         let names = key_names(self.names(table), value);
-        let (mut key, mut old) = (Vec::new(), Vec::new());
-        if !write_key(names.iter().copied(), value, &mut key) {
-            return Some(());
+        let names = names.iter().copied();
+        let mut key = Vec::new();
+        if !write_key(names.clone(), value, &mut key) {
+            return Ok(());
         }
-        let is_update = op == "update" && after.row.is_there && before.row.is_there;
-        if is_update && write_key(names.iter().copied(), |name| before.value(name), &mut old) && old != key {
-            for name in names {
-                let pair = (before.value(name), value(name));
-                // Decimals of other digits may be equal, and so may a decimal and a number.
-                let is_number = table.type_of(name, &mut 0) == Some(Type::Double);
-                let (Some(one), Some(other)) = pair else { return None };
-                if one != other && (is_number || is_same(one, other)?) {
-                    return None;
-                }
-            }
+        let mut old = None;
+        if op == "update" && after.row.is_there && before.row.is_there {
+            // Decimals of other digits may be equal, and so may a decimal and a number.
+            let may_equal = |name: &[u8]| table.columns.get(name) == Some(&ColumnType::Double);
+            old = old_key(names, before, value, may_equal, &key)?;
+        }
+        if let Some(old) = old {
             columns.of(Name::BeforeKey).put(&old);
         }
         columns.of(Name::Key).put(&key);
-        Some(())
+        Ok(())
     }
 
     /// Tell whether a column of the key may be a decimal.
     fn has_decimal_key(&self, table: &TableSchema) -> bool {
-        let is_double = |name: &Vec<u8>| table.type_of(name, &mut 0) == Some(Type::Double);
-        let hidden = |name: &&[u8]| table.type_of(name, &mut 0) == Some(Type::Double);
+        let is_double = |name: &[u8]| table.columns.get(name) == Some(&ColumnType::Double);
         let names = self.names(table);
-        names.iter().any(is_double) || (names.is_empty() && HIDDEN.iter().any(hidden))
+        names.iter().any(|name| is_double(name)) || (names.is_empty() && HIDDEN.into_iter().any(is_double))
     }
 
     /// Return the columns that name a row; empty if only hidden ones may.
     fn names<'n>(&'n self, table: &'n TableSchema) -> &'n [Vec<u8>] {
         self.keys.as_deref().unwrap_or(&table.primary_key)
     }
-
-    fn attributes(
-        &self,
-        input: &Input,
-        table: &TableSchema,
-        parts: &Parts,
-        notes: &Notes,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
-        let message = &input.message;
-        out.extend_from_slice(&table.attributes);
-        member("op", parts.op, message, out)?;
-        member("version", parts.version, message, out)?;
-        member("system_time", parts.system_time, message, out)?;
-        member("checkpoint_time", parts.checkpoint_time, message, out)?;
-        member("scn", parts.scn, message, out)?;
-        member("ddl_meta", parts.ddl_meta, message, out)?;
-        if self.rows.iter().any(|row| row.is_there) {
-            word("image", &self.mode, out);
-        }
-        leniencies(notes, out);
-        extras(message, out)?;
-        out.push(b'}');
-        Some(())
-    }
-
-    /// Write the event of an operation that is not known; all that it holds is kept.
-    fn other(input: &Input, table: &TableSchema, fields: [&Slot; 8], out: &mut Vec<u8>) -> Option<()> {
-        let message = &input.message;
-        let [op, version, held @ ..] = fields;
-        out.extend_from_slice(&table.attributes);
-        member("op", op, message, out)?;
-        member("version", version, message, out)?;
-        named("payload", out);
-        out.push(b'{');
-        let names = ["before", "after", "sequence_id", "scn", "timestamp", "ddl"];
-        for (name, slot) in names.into_iter().zip(held) {
-            member(name, slot, message, out)?;
-        }
-        out.push(b'}');
-        extras(message, out)?;
-        out.push(b'}');
-        Some(())
-    }
-}
-
-/// What attributes say of a message.
-struct Parts<'p> {
-    op: &'p Slot,
-    version: &'p Slot,
-    system_time: &'p Slot,
-    checkpoint_time: &'p Slot,
-    scn: &'p Slot,
-    ddl_meta: &'p Slot,
 }
 
 impl Adapter for DataWorks {
-    fn rows(&self) -> &[Row; 2] {
-        &self.rows
-    }
-
-    fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest> {
+    fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
         let [schema, payload, version] = self.message.of(&input.root, message)?;
-        let table: Arc<TableSchema> = self.schemas.get(schema.value, input.texts)?;
-        let arm = (*self.arms.get(usize::try_from(payload.value).ok()?)?)?;
+        let known = message.known(schema).ok_or(Why::Schema)?;
+        let table = known.meaning(|known| self.schemas.make(known))?;
+        let operation = known_arm(&self.operations, payload)?;
         let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message)?;
-        columns.of(Name::Op).put(arm.op.as_bytes());
+        columns.of(Name::Op).put(operation.op.as_bytes());
         columns.of(Name::System).put(b"dataworks");
         for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
             if let Some(place) = place {
@@ -203,15 +176,27 @@ impl Adapter for DataWorks {
             }
         }
         columns.of(Name::Fingerprint).put(&table.fingerprint);
-        if arm.is_other {
-            let held = [op, version, before, after, sequence, scn, timestamp, ddl];
-            DataWorks::other(input, &table, held, columns.of(Name::Attributes).open())?;
-            return Some(Rest::default());
+        let out = columns.of(Name::Attributes).open();
+        out.extend_from_slice(&table.attributes);
+        members(&[("op", op), ("version", version)], message, out)?;
+        if operation.is_other {
+            // All that it holds is kept.
+            let held = [("before", before), ("after", after), ("sequence_id", sequence), ("scn", scn)];
+            named(b"payload", out);
+            out.push(b'{');
+            members(&held, message, out)?;
+            members(&[("timestamp", timestamp), ("ddl", ddl)], message, out)?;
+            out.push(b'}');
+            extras(message, out)?;
+            out.push(b'}');
+            return Ok(Rest::default());
         }
-        let has_after = !arm.is_before && arm.op != "delete";
-        self.image(0, before, &table, message, columns, notes)?;
-        self.image(1, if has_after { after } else { &ABSENT }, &table, message, columns, notes)?;
-        self.keys(arm.op, &table, columns)?;
+        let has_after = !operation.is_before && operation.op != "delete";
+        let after = if has_after { after } else { &ABSENT };
+        let Scratch { rows, notes, .. } = scratch;
+        self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
+        self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
+        self.keys(operation.op, table, rows, columns)?;
         let [event_time, system_time, checkpoint_time] = self.times.of(timestamp, message)?;
         let mut ddl_meta = &ABSENT;
         if ddl.is_there() {
@@ -219,13 +204,21 @@ impl Adapter for DataWorks {
             ddl_meta = meta;
             write_ddl(text, message, columns)?;
         }
-        let parts = Parts { op, version, system_time, checkpoint_time, scn, ddl_meta };
-        self.attributes(input, &table, &parts, notes, columns.of(Name::Attributes).open())?;
+        let out = columns.of(Name::Attributes).open();
+        let times = [("system_time", system_time), ("checkpoint_time", checkpoint_time)];
+        members(&times, message, out)?;
+        members(&[("scn", scn), ("ddl_meta", ddl_meta)], message, out)?;
+        if rows.iter().any(|row| row.is_there) {
+            word("image", &self.mode, out);
+        }
+        words("leniencies", notes, out);
+        extras(message, out)?;
+        out.push(b'}');
         let time = event_time.value;
-        Some(Rest {
+        Ok(Rest {
             event_time: (time != -1).then(|| time * 1000),
-            sequence: sequence_of(sequence, message, arm.is_before)?,
-            has_decimal_key: self.has_decimal_key(&table),
+            sequence: sequence_of(sequence, message, operation.is_before)?,
+            has_decimal_key: self.has_decimal_key(table),
             is_empty_image: false,
         })
     }

@@ -1,86 +1,86 @@
 //! Values of DataWorks messages: by the types of their columns, and what orders changes.
 
 use super::Notes;
-use super::dataworks_schema::Type;
-use super::rows::Means;
-use super::times::write_time;
+use super::dataworks_schema::ColumnType;
 use crate::columns::{Columns, Name};
 use crate::json::base64::byte_count;
-use crate::json::number::write_decimal;
+use crate::json::number::{parsed, write_decimal};
 use crate::json::scan::Kind;
 use crate::json::text::unescape;
+use crate::json::times::write_time;
+use crate::rows::Means;
 use crate::table::tape::{Message, Slot};
+use crate::why::{Done, Why};
 
 const MOST_DIGITS: usize = 19;
 
 /// Write the text of a DDL statement.
-pub fn write_ddl(text: &Slot, message: &Message, columns: &mut Columns) -> Option<()> {
+pub fn write_ddl(text: &Slot, message: &Message, columns: &mut Columns) -> Done {
     let raw = message.raw(text);
     if text.is_text() && raw.len() > 2 {
-        unescape(&raw[1..raw.len() - 1], columns.of(Name::Ddl).open())?;
+        unescape(&raw[1..raw.len() - 1], columns.of(Name::Ddl).open()).ok_or(Why::Text)?;
     }
-    Some(())
+    Ok(())
 }
 
 /// Return the order of a change: a before-image comes before its after-image.
-pub fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Option<Option<(i64, i64)>> {
+pub fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Done<Option<(i64, i64)>> {
     if !slot.is_there() {
-        return Some(None);
+        return Ok(None);
     }
-    let text = message.content(slot)?;
+    let text = message.content(slot).ok_or(Why::Value)?;
     if text == b"-1" {
-        return Some(Some((-1, 1)));
+        return Ok(Some((-1, 1)));
     }
-    if text.is_empty() || text.len() > MOST_DIGITS || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let major = std::str::from_utf8(text).ok()?.parse().ok()?;
-    Some(Some((major, i64::from(!is_before))))
+    let is_plain = !text.is_empty() && text.len() <= MOST_DIGITS && text.iter().all(u8::is_ascii_digit);
+    let major = parsed(text).filter(|_| is_plain).ok_or(Why::Number)?;
+    Ok(Some((major, i64::from(!is_before))))
 }
 
 /// Write the value of a column, which is not null, by its type, and return what it is.
 pub fn value(
-    kind: Type,
+    kind: ColumnType,
     slot: &Slot,
     message: &Message,
     out: &mut Vec<u8>,
     notes: &mut Notes,
-) -> Option<Means> {
+) -> Done<Means> {
+    let content = || message.content(slot).ok_or(Why::Value);
     let fits = match kind {
-        Type::Boolean => matches!(slot.kind, Kind::True | Kind::False),
-        Type::Bytes => byte_count(message.content(slot)?).is_some(),
-        Type::Date => return date(slot, message, out, notes),
-        Type::Double if slot.is_text() => {
+        ColumnType::Boolean => matches!(slot.kind, Kind::True | Kind::False),
+        ColumnType::Bytes => byte_count(content()?).is_some(),
+        ColumnType::Date => return date(slot, message, out, notes),
+        ColumnType::Double if slot.is_text() => {
             notes.push("numeric-text");
-            write_decimal(message.content(slot)?, out)?;
-            return Some(Means::Decimal);
+            write_decimal(content()?, out).ok_or(Why::Number)?;
+            return Ok(Means::Decimal);
         }
-        Type::Double => slot.is_number(),
-        Type::Long => slot.kind == Kind::Integer,
-        Type::Text => slot.is_text(),
-        Type::Unknown => {
+        ColumnType::Double => slot.is_number(),
+        ColumnType::Long => slot.kind == Kind::Integer,
+        ColumnType::Text => slot.is_text(),
+        ColumnType::Unknown => {
             notes.push("unknown-column-type");
             true
         }
     };
     if !fits {
-        return None;
+        return Err(Why::Value);
     }
     message.write(slot, out)?;
-    Some(if kind == Type::Bytes { Means::Bytes } else { Means::Json })
+    Ok(if kind == ColumnType::Bytes { Means::Bytes } else { Means::Json })
 }
 
 /// Write a time, of milliseconds; one that Python lacks stays a number.
-fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Option<Means> {
+fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Done<Means> {
     let start = out.len();
     out.push(b'"');
-    let microseconds = message.integer(slot)?.checked_mul(1000);
+    let microseconds = message.integer(slot).ok_or(Why::Value)?.checked_mul(1000);
     if microseconds.and_then(|time| write_time(time, out)).is_some() {
         out.push(b'"');
-        return Some(Means::Time);
+        return Ok(Means::Time);
     }
     out.truncate(start);
     notes.push("time-out-of-range");
     message.write(slot, out)?;
-    Some(Means::Json)
+    Ok(Means::Json)
 }

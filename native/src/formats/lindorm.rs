@@ -1,20 +1,19 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::bound::Bound;
-use super::connect::{Column, Connect, Schemas, Type, column_of, kind_of};
+use super::bound::{Bound, known_arm};
+use super::connect::{Connect, ConnectColumns, ConnectSchemas, ConnectType};
 use super::connect_values::write_value;
-use super::hbase::{ROW_KEY, cell_name};
-use super::record_key::{RecordKey, is_cell};
-use super::rows::{Means, Row, Written, distinct, is_same, write_key};
-use super::writing::{extras, leniencies, member, word};
-use super::{Adapter, Input, Notes, Options};
+use super::members::{extras, members};
+use super::record_key::is_cell;
+use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
-use crate::json::scan::Kind;
+use crate::json::writing::{word, words};
+use crate::rows::{Means, Row, Written, distinct, old_key, write_key};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
+use crate::why::{Done, Why};
 
 /// The change that each variant is.
 const OPS: [(&str, &str); 4] =
@@ -23,18 +22,19 @@ const OPS: [(&str, &str); 4] =
 /// Milliseconds since the Unix epoch of the years from 1 to 9999, those that a time can have.
 const MILLISECONDS: Range<i64> = -62_135_596_800_000..253_402_300_800_000;
 
+/// Column of an HBase table that holds the row key.
+const ROW_KEY: &[u8] = b"ROW";
+
 pub struct Lindorm {
     message: Bound<2>,
     payload: Bound<5>,
     source: Bound<5>,
-    schemas: Schemas,
+    schemas: ConnectSchemas,
     /// By the index of an arm; none for a variant that has no meaning yet.
     ops: Vec<Option<&'static str>>,
     keys: Option<Vec<Vec<u8>>>,
     families: Option<Vec<Vec<u8>>>,
     mode: String,
-    rows: [Row; 2],
-    named: RecordKey,
 }
 
 impl Lindorm {
@@ -45,48 +45,37 @@ impl Lindorm {
             message: Bound::new(table.union(table.root)?, ["schema", "payload"])?,
             payload: Bound::new(payload, ["op", "ts_ms", "before", "after", "source"])?,
             source: Bound::named(table, "Source", ["version", "db", "namespace", "table", "ts_ms"])?,
-            schemas: Schemas::new(table)?,
+            schemas: ConnectSchemas::new(table)?,
             ops: payload.arms.iter().map(|arm| op_of(&arm.title)).collect(),
             keys: options.keys.as_deref().map(distinct),
             families: options.families.as_deref().map(distinct),
             mode: options.image.clone(),
-            rows: Default::default(),
-            named: RecordKey::default(),
         })
     }
 
-    /// Write a row: by its schema, as cells of an HBase table, or as JSON has it.
+    /// Write a row: by its schema, as cells of an HBase table, or as JSON has it. Return the leniencies
+    /// of names.
     fn image(
-        &mut self,
-        side: usize,
+        &self,
         image: &Slot,
-        style: &Style,
+        (style, declared): (&Style, Option<&ConnectColumns>),
         message: &Message,
-        columns: &mut Columns,
+        row: &mut Row,
+        out: &mut Vec<u8>,
         notes: &mut Notes,
-    ) -> Option<Notes> {
+    ) -> Done<Notes> {
         let mut unknown = Notes::new();
-        let row = &mut self.rows[side];
-        row.is_there = image.is_there();
-        row.cells.clear();
-        if !row.is_there {
-            return Some(unknown);
-        }
-        let out = columns.of(if side == 0 { Name::Before } else { Name::After }).open();
-        let declared = style.columns[side];
         let mut next = 0;
         row.begin(out);
-        for (place, slot) in message.elements(image) {
-            let name = message.content(slot)?;
-            let value = message.tape.slots.get(place + 1)?;
-            let column = declared.map(|columns| column_of(columns, name, &mut next));
-            if style.is_hbase {
-                if !is_cell(column.flatten(), value, message) {
-                    return None;
-                }
-                cell_name(name, self.families.as_deref(), row, out, &mut unknown)?;
-            } else {
-                row.name(&[name], out);
+        for (name, value) in message.members(image) {
+            let name = message.content(name).ok_or(Why::Name)?;
+            let column = declared.map(|columns| columns.next(name, &mut next));
+            if style.is_hbase && !is_cell(column.flatten(), value, message) {
+                return Err(Why::Value);
+            }
+            match self.families.as_deref().filter(|_| style.is_hbase && name != ROW_KEY) {
+                Some(families) => cell_name(name, families, row, out, &mut unknown)?,
+                None => row.name(&[name], out),
             }
             let means = match column {
                 Some(column) => write_value(column, value, message, out, notes)?,
@@ -98,143 +87,165 @@ impl Lindorm {
             row.end_value(if is_bytes { Means::Bytes } else { means }, out);
         }
         out.push(b'}');
-        Some(unknown)
+        Ok(unknown)
     }
 
     /// Return how rows are written: by which columns, and whether as those of an HBase table.
     fn style<'s>(
-        &mut self,
+        &self,
         input: &Input,
         images: [&Slot; 2],
         schema: Option<&'s Connect>,
-    ) -> Option<Style<'s>> {
-        let columns = schema.map_or([None, None], |schema| [0, 1].map(|side| schema.images[side].as_deref()));
+        scratch: &mut Scratch,
+    ) -> Done<Style<'s>> {
+        let columns = schema.map_or([None, None], |schema| schema.images.each_ref().map(Option::as_ref));
         let [before, after] = columns;
-        self.named.read(input.key.filter(|key| !key.is_empty()), after.or(before))?;
-        let named = Written { row: &self.named.row, data: &self.named.data };
+        scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before))?;
+        let named = scratch.key.written();
         let message = &input.message;
         let has_row_key =
-            |slot: &&Slot| message.elements(slot).any(|(_, name)| message.content(name) == Some(ROW_KEY));
-        let declared = columns.map(|columns| kind_of(columns, ROW_KEY));
+            |slot: &&Slot| message.members(slot).any(|(name, _)| message.content(name) == Some(ROW_KEY));
+        let declared = columns.map(|columns| columns.and_then(|columns| columns.get(ROW_KEY)));
         let is_declared = declared.iter().any(Option::is_some);
-        let is_other = declared.iter().flatten().any(|kind| !matches!(kind, Type::Bytes));
+        let is_other = declared.iter().flatten().any(|column| column.kind != ConnectType::Bytes);
         let is_hbase = (self.families.is_some() || (self.keys.is_none() && !is_other))
             && (images.iter().any(has_row_key) || named.value(ROW_KEY).is_some());
-        if is_hbase && named.row.is_there && !self.named.is_base64 {
-            return None;
+        if is_hbase && named.row.is_there && !scratch.key.is_base64 {
+            return Err(Why::Key);
         }
         let is_assumed = is_hbase && self.families.is_none() && !is_declared;
-        Some(Style { columns, is_hbase, is_assumed })
+        Ok(Style { columns, is_hbase, is_assumed })
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another. Return
     /// whether a decimal is among its columns.
-    fn keys(&self, op: &str, style: &Style, columns: &mut Columns) -> Option<bool> {
-        let [before, after] = [(Name::Before, 0), (Name::After, 1)]
-            .map(|(name, side)| Written { row: &self.rows[side], data: columns.data(name) });
-        let named = Written { row: &self.named.row, data: &self.named.data };
+    fn keys(&self, op: &str, style: &Style, scratch: &Scratch, columns: &mut Columns) -> Done<bool> {
+        let before = Written { row: &scratch.rows[0], data: columns.data(Name::Before) };
+        let after = Written { row: &scratch.rows[1], data: columns.data(Name::After) };
+        let record_key = scratch.key.written();
         let key_names: Vec<&[u8]> = match &self.keys {
             Some(keys) => keys.iter().map(Vec::as_slice).collect(),
             None if style.is_hbase => vec![ROW_KEY],
-            None => named.names().collect(),
+            None => record_key.names().collect(),
         };
-        let row = if after.has_columns() || named.has_columns() { after } else { before };
-        let all = key_names.iter().copied();
-        let (mut found, mut old) = (Vec::new(), Vec::new());
+        let names = key_names.iter().copied();
+        let row = if after.has_columns() || record_key.has_columns() { after } else { before };
+        let mut key = Vec::new();
         // A subscription may leave out what did not change, so the key need not be in one place.
-        let anywhere = |name: &[u8]| after.value(name).or(named.value(name)).or(before.value(name));
-        let is_of_row = write_key(all.clone(), |name| row.value(name), &mut found);
-        if !is_of_row && !write_key(all.clone(), anywhere, &mut found) {
-            return Some(false);
+        let anywhere = |name: &[u8]| after.value(name).or(record_key.value(name)).or(before.value(name));
+        let is_of_row = write_key(names.clone(), |name| row.value(name), &mut key);
+        if !is_of_row && !write_key(names.clone(), anywhere, &mut key) {
+            return Ok(false);
         }
-        let has_before = op == "update" && before.has_columns();
-        // Text and bytes have the same JSON text, and are not equal.
-        if has_before && !all.clone().all(|name| style.has_one_type(name)) {
-            return None;
-        }
-        if has_before && write_key(all.clone(), |name| before.value(name), &mut old) && old != found {
-            for name in all.clone() {
-                let now = if is_of_row { row.value(name) } else { anywhere(name) }?;
-                let was = before.value(name)?;
-                if now != was && is_same(now, was)? {
-                    return None;
-                }
+        let mut old = None;
+        if op == "update" && before.has_columns() {
+            // Text and bytes have the same JSON text, and are not equal.
+            if !names.clone().all(|name| style.has_one_type(name)) {
+                return Err(Why::Key);
             }
+            let value = |name: &[u8]| if is_of_row { row.value(name) } else { anywhere(name) };
+            old = old_key(names.clone(), before, value, |_| false, &key)?;
+        }
+        if let Some(old) = old {
             columns.of(Name::BeforeKey).put(&old);
         }
-        columns.of(Name::Key).put(&found);
-        Some(all.clone().any(|name| style.is_decimal(name)))
+        columns.of(Name::Key).put(&key);
+        Ok(names.clone().any(|name| style.is_decimal(name)))
     }
+}
+
+/// Write the name of a cell, with its family, if that is known.
+fn cell_name(
+    name: &[u8],
+    families: &[Vec<u8>],
+    row: &mut Row,
+    out: &mut Vec<u8>,
+    unknown: &mut Notes,
+) -> Done {
+    let is_of = |family: &&Vec<u8>| {
+        name.strip_prefix(family.as_slice()).is_some_and(|rest| rest.first() == Some(&b'_'))
+    };
+    if let Some(family) = families.iter().filter(is_of).max_by_key(|family| family.len()) {
+        row.name(&[family, b":", &name[family.len() + 1..]], out);
+    } else {
+        unknown.push("unknown-family");
+        row.name(&[name], out);
+    }
+    if row.is_last_twice(out) { Err(Why::Name) } else { Ok(()) }
 }
 
 /// How the rows of a message are written.
 struct Style<'s> {
     /// The columns that the schema declares before and after.
-    columns: [Option<&'s [Column]>; 2],
+    columns: [Option<&'s ConnectColumns>; 2],
     is_hbase: bool,
     /// Whether only the column `ROW` says that they are those of an HBase table.
     is_assumed: bool,
 }
 
 impl Style<'_> {
+    /// Return the types that are declared for a column before and after.
+    fn kinds(&self, name: &[u8]) -> [Option<ConnectType>; 2] {
+        self.columns.map(|columns| columns.and_then(|columns| columns.get(name)).map(|column| column.kind))
+    }
+
     /// Tell whether a column is declared as a decimal, which is text in JSON.
     fn is_decimal(&self, name: &[u8]) -> bool {
-        let kinds = self.columns.map(|columns| kind_of(columns, name));
-        kinds.iter().any(|kind| matches!(kind, Some(Type::Decimal(_))))
+        self.kinds(name).iter().any(|kind| matches!(kind, Some(ConnectType::Decimal(_))))
     }
 
     /// Tell whether a column is declared with one type, or with none, wherever it stands.
     fn has_one_type(&self, name: &[u8]) -> bool {
-        let [before, after] = self.columns.map(|columns| kind_of(columns, name));
+        let [before, after] = self.kinds(name);
         before == after
     }
 }
 
 impl Adapter for Lindorm {
-    fn rows(&self) -> &[Row; 2] {
-        &self.rows
-    }
-
     fn needs_keys(&self) -> bool {
         true
     }
 
-    fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest> {
+    fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
         let [schema, payload] = self.message.of(&input.root, message)?;
-        let op = (*self.ops.get(usize::try_from(payload.value).ok()?)?)?;
+        let op = known_arm(&self.ops, payload)?;
         let [word_of_op, ts_ms, before, after, source] = self.payload.of(payload, message)?;
         let [version, db, namespace, table, time] = self.source.of(source, message)?;
-        let connect: Option<Arc<Connect>> = if schema.kind == Kind::Repeated {
-            Some(self.schemas.get(schema.value, input.texts)?).filter(|connect| !connect.is_empty)
-        } else {
-            None
+        let connect = match message.known(schema) {
+            Some(known) => Some(known.meaning(|known| self.schemas.make(known))?),
+            None => None,
         };
-        let after = if op == "delete" { &ABSENT } else { after };
-        let style = self.style(input, [before, after], connect.as_deref())?;
-        let unknown = self.image(0, before, &style, message, columns, notes)?;
-        let unknown_after = self.image(1, after, &style, message, columns, notes)?;
+        let connect = connect.filter(|connect| !connect.is_empty);
+        let images = [before, if op == "delete" { &ABSENT } else { after }];
+        let style = self.style(input, images, connect, scratch)?;
+        let mut unknown = Notes::new();
+        for (side, name) in [Name::Before, Name::After].into_iter().enumerate() {
+            let Scratch { rows, notes, .. } = scratch;
+            if rows[side].reset(images[side].is_there()) {
+                let (out, style) = (columns.of(name).open(), (&style, style.columns[side]));
+                unknown.extend(self.image(images[side], style, message, &mut rows[side], out, notes)?);
+            }
+        }
         let assumed = style.is_assumed.then_some("assumed-hbase");
-        notes.extend(assumed.into_iter().chain(unknown).chain(unknown_after));
-        let has_decimal_key = self.keys(op, &style, columns)?;
+        scratch.notes.extend(assumed.into_iter().chain(unknown));
+        let has_decimal_key = self.keys(op, &style, scratch, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(b"lindorm");
-        columns.of(Name::Database).put(message.content(namespace)?);
-        columns.of(Name::Table).put(message.content(table)?);
-        if let Some(connect) = &connect {
+        columns.of(Name::Database).put(message.content(namespace).ok_or(Why::Name)?);
+        columns.of(Name::Table).put(message.content(table).ok_or(Why::Name)?);
+        if let Some(connect) = connect {
             columns.of(Name::Fingerprint).put(&connect.fingerprint);
         }
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
-        member("op", word_of_op, message, out)?;
-        member("ts_ms", ts_ms, message, out)?;
+        members(&[("op", word_of_op), ("ts_ms", ts_ms)], message, out)?;
         word("image", &self.mode, out);
-        member("db", db, message, out)?;
-        member("version", version, message, out)?;
-        leniencies(notes, out);
+        members(&[("db", db), ("version", version)], message, out)?;
+        words("leniencies", &scratch.notes, out);
         extras(message, out)?;
         out.push(b'}');
-        Some(Rest {
+        Ok(Rest {
             event_time: MILLISECONDS.contains(&time.value).then(|| time.value * 1000),
             sequence: Some((time.value, 0)),
             has_decimal_key,

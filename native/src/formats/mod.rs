@@ -1,27 +1,25 @@
 //! What messages mean for rows: one adapter for each format, as in Python.
 
-pub mod aerospike;
-pub mod aerospike_msgpack;
-pub mod bound;
-pub mod connect;
+mod aerospike;
+mod aerospike_msgpack;
+mod bound;
+mod connect;
 mod connect_values;
-pub mod dataworks;
-mod dataworks_ops;
-pub mod dataworks_schema;
+mod dataworks;
+mod dataworks_schema;
 mod dataworks_values;
-mod hbase;
-pub mod lindorm;
-pub mod record_key;
-pub mod rows;
-pub mod times;
-pub mod writing;
+mod declared;
+mod lindorm;
+mod members;
+mod record_key;
 
 use crate::columns::{Columns, Rest};
-use crate::formats::rows::Row;
+use crate::json::names::Names;
+use crate::rows::Row;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
-use crate::texts::Texts;
-use crate::typed::RowType;
+use crate::why::Done;
+use record_key::RecordKey;
 
 /// A message to be made a row of.
 pub struct Input<'i> {
@@ -29,11 +27,22 @@ pub struct Input<'i> {
     pub root: Slot,
     /// Key of the Kafka record.
     pub key: Option<&'i [u8]>,
-    pub texts: &'i Texts,
 }
 
 /// Names of leniencies that an adapter found.
 pub type Notes = Vec<&'static str>;
+
+/// What adapters write beside columns; nothing of it outlives a message.
+#[derive(Default)]
+pub struct Scratch {
+    /// The images before and after of the row that was written last, where columns have them.
+    pub rows: [Row; 2],
+    pub notes: Notes,
+    names: Names,
+    /// What the values of bins do not show, as members of an object.
+    bins: Vec<u8>,
+    key: RecordKey,
+}
 
 pub trait Adapter: Send {
     /// Whether keys of records have a part in the rows.
@@ -41,11 +50,8 @@ pub trait Adapter: Send {
         false
     }
 
-    /// The images before and after of the row that was written last, where columns have them.
-    fn rows(&self) -> &[Row; 2];
-
-    /// Write the row of a message to columns; `None` declines it, whatever was written.
-    fn row(&mut self, input: &Input, columns: &mut Columns, notes: &mut Notes) -> Option<Rest>;
+    /// Write the row of a message to columns, and its images and leniencies to the scratch.
+    fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest>;
 }
 
 /// The options of decoding that a kernel heeds.
@@ -57,8 +63,6 @@ pub struct Options {
     pub time_zone: String,
     /// Whether the effects of changes on tables are made as well.
     pub effects: bool,
-    /// The type that rows must fit; none if rows are JSON text.
-    pub row: Option<RowType>,
 }
 
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.

@@ -1,15 +1,19 @@
 //! The names of open objects, to find one that occurs twice.
 
+use crate::steps::steps;
+use crate::why::{Done, Why};
+
 /// Names that an object may have before it is declined: each is compared with all before it.
-const MOST: usize = 512;
+pub const MOST: usize = 512;
 
 #[derive(Default)]
 pub struct Names {
-    found: Vec<Name>,
+    found: Vec<Place>,
 }
 
+/// Where a name stands in its text.
 #[derive(Clone, Copy)]
-struct Name {
+struct Place {
     hash: u64,
     start: usize,
     end: usize,
@@ -30,16 +34,17 @@ impl Names {
     }
 
     /// Add the name that stands at a place of the text to the object that began at `mark`.
-    pub fn add(&mut self, mark: usize, text: &[u8], start: usize, end: usize) -> Option<()> {
+    pub fn add(&mut self, mark: usize, text: &[u8], start: usize, end: usize) -> Done {
         let name = &text[start..end];
         let hash = hash(name);
         let open = &self.found[mark..];
-        let twice = |other: &Name| other.hash == hash && &text[other.start..other.end] == name;
-        if open.len() > MOST || open.iter().any(twice) {
-            return None;
+        steps(1 + open.len());
+        let twice = |other: &Place| other.hash == hash && &text[other.start..other.end] == name;
+        if open.len() >= MOST || open.iter().any(twice) {
+            return Err(Why::Name);
         }
-        self.found.push(Name { hash, start, end });
-        Some(())
+        self.found.push(Place { hash, start, end });
+        Ok(())
     }
 }
 

@@ -45,10 +45,15 @@ fn integer(text: &[u8]) -> Option<Number<'_>> {
     Some(Number { text, integer: Some(value(text)?), is_plain: true })
 }
 
+/// Return the value of a text that Rust reads as one of a type.
+pub fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
 /// Return the value of the text of an integer; `None` if it takes more than 64 bits.
 fn value(text: &[u8]) -> Option<i64> {
     if text.len() > SHORT {
-        return std::str::from_utf8(text).ok()?.parse().ok();
+        return parsed(text);
     }
     let (sign, digits) = text.strip_prefix(b"-").map_or((1, text), |digits| (-1, digits));
     Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
@@ -66,7 +71,7 @@ fn fraction(text: &[u8], point: usize, exact: bool) -> Option<Number<'_>> {
     if end <= EXACT && is_tidy && !tail.starts_with(b"000") {
         return Some(Number { text, integer: None, is_plain: true });
     }
-    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let value: f64 = parsed(text)?;
     if !is_written_plainly(value) {
         return None;
     }

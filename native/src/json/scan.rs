@@ -1,7 +1,9 @@
 //! A cursor over JSON text.
 
 use super::number::{Number, number};
-use super::text::unescape;
+use super::text::is_unescapable;
+use crate::steps::steps;
+use crate::why::{Done, Why};
 
 /// Levels of nesting that are followed.
 pub const LEVELS: u32 = 64;
@@ -40,6 +42,17 @@ pub enum Kind {
     Repeated,
 }
 
+impl<'a> Text<'a> {
+    pub fn kind(&self) -> Kind {
+        if self.is_escaped { Kind::Escaped } else { Kind::Text }
+    }
+
+    /// Return the content, unless it has escapes.
+    pub fn plain(&self) -> Option<&'a [u8]> {
+        (!self.is_escaped).then_some(self.content)
+    }
+}
+
 pub struct Scan<'a> {
     pub text: &'a [u8],
     pub at: usize,
@@ -70,62 +83,81 @@ impl<'a> Scan<'a> {
         self.untidy += usize::from(self.at > start);
     }
 
+    /// Pass over a character, if it is next.
     #[inline]
-    pub fn eat(&mut self, c: u8) -> Option<()> {
-        (self.peek()? == c).then(|| self.at += 1)
+    pub fn eat(&mut self, c: u8) -> bool {
+        let is_it = self.peek() == Some(c);
+        self.at += usize::from(is_it);
+        is_it
     }
 
+    /// Pass over a character, which must be next.
     #[inline]
-    pub fn word(&mut self, word: &[u8]) -> Option<()> {
-        self.text[self.at..].starts_with(word).then(|| self.at += word.len())
+    pub fn expect(&mut self, c: u8) -> Done {
+        if self.eat(c) { Ok(()) } else { Err(Why::Text) }
+    }
+
+    /// Pass over a word, if it is next.
+    #[inline]
+    pub fn eat_word(&mut self, word: &[u8]) -> bool {
+        let is_it = self.text[self.at..].starts_with(word);
+        self.at += if is_it { word.len() } else { 0 };
+        is_it
+    }
+
+    /// Read a word of a kind.
+    #[inline]
+    pub fn word(&mut self, word: &[u8], kind: Kind) -> Done<Kind> {
+        if self.eat_word(word) { Ok(kind) } else { Err(Why::Text) }
     }
 
     /// Read a string; the cursor stands on its first quote.
     #[inline]
-    pub fn string(&mut self) -> Option<Text<'a>> {
-        self.eat(b'"')?;
+    pub fn string(&mut self) -> Done<Text<'a>> {
+        self.expect(b'"')?;
         let start = self.at;
         let mut is_escaped = false;
         loop {
             self.skip_usual();
-            match self.peek()? {
+            match self.peek().ok_or(Why::Text)? {
                 b'"' => break,
                 b'\\' => {
                     is_escaped = true;
                     self.at += 2;
                 }
-                c if c < b' ' => return None,
+                c if c < b' ' => return Err(Why::Text),
                 _ => self.at += 1,
             }
         }
-        let content = self.text.get(start..self.at)?;
+        let content = self.text.get(start..self.at).ok_or(Why::Text)?;
         self.at += 1;
+        steps(self.at - start);
         if is_escaped {
             self.untidy += 1;
-            unescape(content, &mut Vec::new())?;
+            if !is_unescapable(content) {
+                return Err(Why::Text);
+            }
         }
-        Some(Text { content, start, is_escaped })
+        Ok(Text { content, start, is_escaped })
     }
 
     /// Read bytes as the text of MessagePack has them: Base64 text between apostrophes.
-    pub fn bytes(&mut self) -> Option<Text<'a>> {
-        if !self.is_marked {
-            return None;
+    pub fn bytes(&mut self) -> Done<Text<'a>> {
+        if !self.is_marked || !self.eat(b'\'') {
+            return Err(Why::Text);
         }
-        self.eat(b'\'')?;
         let start = self.at;
-        let size = self.text[start..].iter().position(|c| *c == b'\'')?;
+        let size = self.text[start..].iter().position(|c| *c == b'\'').ok_or(Why::Text)?;
         self.at += size + 1;
         self.untidy += 1;
-        Some(Text { content: &self.text[start..start + size], start, is_escaped: false })
+        Ok(Text { content: &self.text[start..start + size], start, is_escaped: false })
     }
 
     /// Read a float that JSON lacks, as the text of MessagePack has it: its name behind a tilde.
-    pub fn not_finite(&mut self) -> Option<Kind> {
-        if !self.is_marked {
-            return None;
+    pub fn not_finite(&mut self) -> Done<Kind> {
+        if !self.is_marked || !self.eat(b'~') {
+            return Err(Why::Text);
         }
-        self.eat(b'~')?;
         self.untidy += 1;
         self.string().map(|_| Kind::NotFinite)
     }
@@ -149,74 +181,76 @@ impl<'a> Scan<'a> {
     }
 
     #[inline]
-    pub fn number(&mut self) -> Option<Number<'a>> {
-        let found = number(&self.text[self.at..], self.exact)?;
+    pub fn number(&mut self) -> Done<Number<'a>> {
+        let rest = &self.text[self.at..];
+        let Some(found) = number(rest, self.exact) else {
+            let begins_one = matches!(rest, [b'-' | b'0'..=b'9', ..]);
+            return Err(if begins_one { Why::Number } else { Why::Text });
+        };
         self.at += found.text.len();
         self.untidy += usize::from(!found.is_plain);
-        Some(found)
+        Ok(found)
     }
 
     /// Read the members of an object: `each` gets the name, the cursor stands on the value.
     #[inline]
-    pub fn object(&mut self, mut each: impl FnMut(&mut Self, Text<'a>) -> Option<()>) -> Option<()> {
-        let mut is_more = self.open(b'{', b'}')?;
-        while is_more {
-            let name = self.member()?;
-            each(self, name)?;
-            is_more = self.is_more(b'}')?;
-        }
-        Some(())
+    pub fn object(&mut self, mut each: impl FnMut(&mut Self, Text<'a>) -> Done) -> Done {
+        self.elements(b'{', b'}', |scan| {
+            let name = scan.member()?;
+            each(scan, name)
+        })
     }
 
     /// Read the elements of an array: `each` is called with the cursor on each of them.
     #[inline]
-    pub fn array(&mut self, each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+    pub fn array(&mut self, each: impl FnMut(&mut Self) -> Done) -> Done {
         self.elements(b'[', b']', each)
     }
 
     #[inline]
-    pub fn elements(
-        &mut self,
-        start: u8,
-        end: u8,
-        mut each: impl FnMut(&mut Self) -> Option<()>,
-    ) -> Option<()> {
+    pub fn elements(&mut self, start: u8, end: u8, mut each: impl FnMut(&mut Self) -> Done) -> Done {
         let mut is_more = self.open(start, end)?;
         while is_more {
             each(self)?;
             is_more = self.is_more(end)?;
         }
-        Some(())
+        Ok(())
     }
 
     /// Begin a collection, and tell whether it has an element.
     #[inline]
-    pub fn open(&mut self, start: u8, end: u8) -> Option<bool> {
-        self.eat(start)?;
+    pub fn open(&mut self, start: u8, end: u8) -> Done<bool> {
+        self.expect(start)?;
         self.blanks();
-        Some(self.eat(end).is_none())
+        Ok(!self.eat(end))
     }
 
     /// Read the name of a member; the cursor stands on its value then.
     #[inline]
-    pub fn member(&mut self) -> Option<Text<'a>> {
+    pub fn member(&mut self) -> Done<Text<'a>> {
         let name = self.string()?;
         self.blanks();
-        self.eat(b':')?;
+        self.expect(b':')?;
         self.blanks();
-        Some(name)
+        Ok(name)
     }
 
     /// Tell whether a comma follows, or what ends the collection.
     #[inline]
-    pub fn is_more(&mut self, end: u8) -> Option<bool> {
+    pub fn is_more(&mut self, end: u8) -> Done<bool> {
         self.blanks();
-        let is_more = self.eat(b',').is_some();
+        let is_more = self.eat(b',');
         if is_more {
             self.blanks();
         } else {
-            self.eat(end)?;
+            self.expect(end)?;
         }
-        Some(is_more)
+        Ok(is_more)
+    }
+
+    /// Pass over blanks, and tell whether nothing follows.
+    pub fn is_at_end(&mut self) -> bool {
+        self.blanks();
+        self.at == self.text.len()
     }
 }

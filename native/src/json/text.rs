@@ -23,6 +23,11 @@ pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// Tell whether all escapes in the content of a JSON string are known.
+pub fn is_unescapable(content: &[u8]) -> bool {
+    for_each_char(content, |_| {}).is_some()
+}
+
 /// Append what the content of a JSON string stands for.
 pub fn unescape(content: &[u8], out: &mut Vec<u8>) -> Option<()> {
     for_each_char(content, |c| out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()))

@@ -1,22 +1,17 @@
 //! Whole values of JSON text: passed over, or written as msgspec writes them.
 
 use super::names::Names;
-use super::number::write_float;
+use super::number::{parsed, write_float};
 use super::scan::{Kind, Scan, Text};
 use super::text::write_text;
+use crate::why::{Done, Why};
 
 impl Scan<'_> {
     /// Read any value; nothing but its kind is kept.
-    pub fn skip(&mut self, names: &mut Names, levels: u32) -> Option<Kind> {
-        let levels = levels.checked_sub(1)?;
-        Some(match self.peek()? {
-            b'"' => {
-                if self.string()?.is_escaped {
-                    Kind::Escaped
-                } else {
-                    Kind::Text
-                }
-            }
+    pub fn skip(&mut self, names: &mut Names, levels: u32) -> Done<Kind> {
+        let levels = levels.checked_sub(1).ok_or(Why::Depth)?;
+        Ok(match self.peek().ok_or(Why::Text)? {
+            b'"' => self.string()?.kind(),
             b'{' => {
                 let mark = names.open();
                 self.object(|scan, name| {
@@ -37,56 +32,51 @@ impl Scan<'_> {
                 self.untidy += 1;
                 Kind::Pairs
             }
-            b't' => self.word(b"true").map(|()| Kind::True)?,
-            b'f' => self.word(b"false").map(|()| Kind::False)?,
-            b'n' => self.word(b"null").map(|()| Kind::Null)?,
-            _ => {
-                if self.number()?.integer.is_some() {
-                    Kind::Integer
-                } else {
-                    Kind::Float
-                }
-            }
+            b't' => self.word(b"true", Kind::True)?,
+            b'f' => self.word(b"false", Kind::False)?,
+            b'n' => self.word(b"null", Kind::Null)?,
+            _ => match self.number()?.integer {
+                Some(_) => Kind::Integer,
+                None => Kind::Float,
+            },
         })
     }
 
     /// Add a name to its object; one that has escapes is declined, as it may be another's equal.
-    pub fn name(&self, name: Text, mark: usize, names: &mut Names) -> Option<()> {
-        if name.is_escaped {
-            return None;
-        }
-        names.add(mark, self.text, name.start, name.start + name.content.len())
+    pub fn name(&self, name: Text, mark: usize, names: &mut Names) -> Done {
+        let content = name.plain().ok_or(Why::Name)?;
+        names.add(mark, self.text, name.start, name.start + content.len())
     }
 
     /// Write a value, which was read before, as msgspec writes it.
-    pub fn write(&mut self, out: &mut Vec<u8>) -> Option<()> {
-        match self.peek()? {
+    pub fn write(&mut self, out: &mut Vec<u8>) -> Done {
+        match self.peek().ok_or(Why::Text)? {
             b'"' => {
                 let text = self.string()?;
-                write_text(text.content, text.is_escaped, out)
+                write_text(text.content, text.is_escaped, out).ok_or(Why::Text)
             }
             b'{' => {
                 out.push(b'{');
                 self.object(|scan, name| {
-                    write_text(name.content, name.is_escaped, out)?;
+                    write_text(name.content, name.is_escaped, out).ok_or(Why::Text)?;
                     out.push(b':');
                     scan.write(out)?;
                     out.push(b',');
-                    Some(())
+                    Ok(())
                 })?;
                 end_of(out, b'}');
-                Some(())
+                Ok(())
             }
-            b'[' | b'(' => {
-                let end = if self.peek()? == b'[' { b']' } else { b')' };
+            start @ (b'[' | b'(') => {
+                let end = if start == b'[' { b']' } else { b')' };
                 out.push(b'[');
-                self.elements(self.peek()?, end, |scan| {
+                self.elements(start, end, |scan| {
                     scan.write(out)?;
                     out.push(b',');
-                    Some(())
+                    Ok(())
                 })?;
                 end_of(out, b']');
-                Some(())
+                Ok(())
             }
             b'~' => {
                 self.at += 1;
@@ -95,22 +85,22 @@ impl Scan<'_> {
             b'\'' => {
                 self.is_marked = true;
                 let text = self.bytes()?;
-                write_text(text.content, false, out)
+                write_text(text.content, false, out).ok_or(Why::Text)
             }
-            b't' | b'f' | b'n' => {
+            first @ (b't' | b'f' | b'n') => {
                 let start = self.at;
-                self.at += if self.peek()? == b'f' { 5 } else { 4 };
-                out.extend_from_slice(self.text.get(start..self.at)?);
-                Some(())
+                self.at += if first == b'f' { 5 } else { 4 };
+                out.extend_from_slice(self.text.get(start..self.at).ok_or(Why::Text)?);
+                Ok(())
             }
             _ => {
                 let number = self.number()?;
                 if number.is_plain {
                     out.extend_from_slice(number.text);
                 } else {
-                    write_float(std::str::from_utf8(number.text).ok()?.parse().ok()?, out);
+                    write_float(parsed(number.text).ok_or(Why::Number)?, out);
                 }
-                Some(())
+                Ok(())
             }
         }
     }

@@ -1,24 +1,25 @@
 //! Arrays and maps: lists, rows of positions, and rows that tags select.
 
-use super::node::{RowArm, Rows, Tags};
+use super::node::{RowArm, RowsNode, Tags};
 use super::tape::{NONE, Slot, short};
-use super::walk::{Walk, of_kind};
+use super::walk::{Walk, of_kind, of_text};
 use crate::json::scan::Kind;
+use crate::why::{Done, Why};
 
 impl Walk<'_, '_> {
-    pub fn list(&mut self, of: usize, levels: u32) -> Option<Slot> {
+    pub fn list(&mut self, of: usize, levels: u32) -> Done<Slot> {
         let (mut first, mut last) = (NONE, NONE);
         let mut is_more = self.scan.open(b'[', b']')?;
         while is_more {
             let slot = self.value(of, levels)?;
-            let place = self.push(slot);
+            let place = self.push(slot)?;
             self.link(&mut first, &mut last, place);
             is_more = self.scan.is_more(b']')?;
         }
-        Some(Slot { first, ..of_kind(Kind::Array) })
+        Ok(Slot { first, ..of_kind(Kind::Array) })
     }
 
-    pub fn map(&mut self, of: usize, levels: u32) -> Option<Slot> {
+    pub fn map(&mut self, of: usize, levels: u32) -> Done<Slot> {
         let (mut first, mut last) = (NONE, NONE);
         let mark = self.names.open();
         let mut is_more = self.scan.open(b'{', b'}')?;
@@ -26,47 +27,52 @@ impl Walk<'_, '_> {
             let name = self.scan.member()?;
             self.scan.name(name, mark, self.names)?;
             let slot = self.value(of, levels)?;
-            let start = name.start - 1;
-            let end = name.start + name.content.len() + 1;
-            let place = self.push(Slot { start: short(start), end: short(end), ..of_kind(Kind::Text) });
-            self.push(slot);
+            let place = self.push(of_text(name)?)?;
+            self.push(slot)?;
             self.link(&mut first, &mut last, place);
             is_more = self.scan.is_more(b'}')?;
         }
         self.names.close(mark);
-        Some(Slot { first, ..of_kind(Kind::Object) })
+        Ok(Slot { first, ..of_kind(Kind::Object) })
     }
 
-    pub fn row(&mut self, items: &[usize], levels: u32) -> Option<Slot> {
+    pub fn row(&mut self, items: &[usize], levels: u32) -> Done<Slot> {
         let first = self.reserve(items.len());
         let mut count = 0;
         let mut is_more = self.scan.open(b'[', b']')?;
         while is_more {
-            self.tape.slots[first + count] = self.value(*items.get(count)?, levels)?;
+            self.tape.slots[first + count] = self.value(*items.get(count).ok_or(Why::Text)?, levels)?;
             count += 1;
             is_more = self.scan.is_more(b']')?;
         }
-        (count == items.len()).then_some(Slot { first: short(first), ..of_kind(Kind::Array) })
+        if count < items.len() {
+            return Err(Why::Text);
+        }
+        Ok(Slot { first: short(first)?, ..of_kind(Kind::Array) })
     }
 
     /// Read one of several rows: the first one with its tags that it is.
-    pub fn rows(&mut self, rows: &Rows, levels: u32) -> Option<Slot> {
+    pub fn rows(&mut self, rows: &RowsNode, levels: u32) -> Done<Slot> {
         let mark = self.mark();
         let tags = self.tags(&rows.at, levels)?;
         let has = |arm: &RowArm| arm.tags.contains(&tags);
         let is_known = rows.arms.iter().any(has);
-        for (place, arm) in rows.arms.iter().enumerate() {
+        let mut found = Err(Why::Text);
+        for (place, arm) in (0..).zip(&rows.arms) {
             self.back_to(mark);
             let is_it = if is_known { has(arm) } else { arm.tags.is_empty() };
-            if let Some(slot) = is_it.then(|| self.rule(arm.node, levels)).flatten() {
-                return Some(Slot { value: i64::try_from(place).ok()?, ..slot });
+            if is_it {
+                found = self.rule(arm.node, levels).map(|slot| Slot { value: place, ..slot });
+                if found.is_ok() {
+                    break;
+                }
             }
         }
-        None
+        found
     }
 
     /// Return the integers at some positions of the array that the cursor stands on.
-    fn tags(&mut self, at: &[usize], levels: u32) -> Option<Tags> {
+    fn tags(&mut self, at: &[usize], levels: u32) -> Done<Tags> {
         let mut tags = Tags::default();
         let mut is_more = self.scan.open(b'[', b']')?;
         let mut found = 0;
@@ -75,17 +81,17 @@ impl Walk<'_, '_> {
                 break;
             }
             if at.contains(&place) {
-                tags[found] = self.scan.number()?.integer?;
+                tags[found] = self.scan.number()?.integer.ok_or(Why::Text)?;
                 found += 1;
             } else {
                 self.scan.skip(self.names, levels)?;
             }
             is_more = self.scan.is_more(b']')?;
         }
-        (found == at.len()).then_some(tags)
+        if found == at.len() { Ok(tags) } else { Err(Why::Text) }
     }
 
-    fn push(&mut self, slot: Slot) -> u32 {
+    fn push(&mut self, slot: Slot) -> Done<u32> {
         self.tape.slots.push(Slot { next: NONE, ..slot });
         short(self.tape.slots.len() - 1)
     }

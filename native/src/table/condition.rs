@@ -8,7 +8,7 @@ pub enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    Type(Type),
+    Type(JsonType),
     Words(Vec<Vec<u8>>),
     Integers(Vec<i64>),
     Null,
@@ -24,7 +24,7 @@ pub enum Condition {
 }
 
 #[derive(Clone, Copy)]
-pub enum Type {
+pub enum JsonType {
     Null,
     Boolean,
     Integer,
@@ -34,29 +34,29 @@ pub enum Type {
     Object,
 }
 
-impl Type {
-    pub fn of(name: &str) -> Option<Type> {
+impl JsonType {
+    pub fn of(name: &str) -> Option<JsonType> {
         Some(match name {
-            "null" => Type::Null,
-            "boolean" => Type::Boolean,
-            "integer" => Type::Integer,
-            "number" => Type::Number,
-            "string" => Type::Text,
-            "array" => Type::Array,
-            "object" => Type::Object,
+            "null" => JsonType::Null,
+            "boolean" => JsonType::Boolean,
+            "integer" => JsonType::Integer,
+            "number" => JsonType::Number,
+            "string" => JsonType::Text,
+            "array" => JsonType::Array,
+            "object" => JsonType::Object,
             _ => return None,
         })
     }
 
     fn is(self, kind: Kind) -> bool {
         match self {
-            Type::Null => kind == Kind::Null,
-            Type::Boolean => matches!(kind, Kind::True | Kind::False),
-            Type::Integer => kind == Kind::Integer,
-            Type::Number => matches!(kind, Kind::Integer | Kind::Float),
-            Type::Text => matches!(kind, Kind::Text | Kind::Escaped),
-            Type::Array => kind == Kind::Array,
-            Type::Object => kind == Kind::Object,
+            JsonType::Null => kind == Kind::Null,
+            JsonType::Boolean => matches!(kind, Kind::True | Kind::False),
+            JsonType::Integer => kind == Kind::Integer,
+            JsonType::Number => matches!(kind, Kind::Integer | Kind::Float),
+            JsonType::Text => matches!(kind, Kind::Text | Kind::Escaped),
+            JsonType::Array => kind == Kind::Array,
+            JsonType::Object => kind == Kind::Object,
         }
     }
 }

@@ -31,8 +31,8 @@ pub enum Rule {
     Map(usize),
     /// A map with any keys, of any values.
     Pairs,
-    Row(Row),
-    Rows(Rows),
+    Row(RowNode),
+    Rows(RowsNode),
     Union(Union),
     /// A value whose text is the same in many messages.
     Repeated(usize),
@@ -64,7 +64,7 @@ pub struct Use {
 }
 
 /// An array whose positions have nodes.
-pub struct Row {
+pub struct RowNode {
     pub names: Vec<String>,
     pub items: Vec<usize>,
     pub uses: Vec<Use>,
@@ -72,7 +72,7 @@ pub struct Row {
 }
 
 /// One of several rows, by the integers at some positions.
-pub struct Rows {
+pub struct RowsNode {
     pub at: Vec<usize>,
     pub arms: Vec<RowArm>,
 }

@@ -4,11 +4,18 @@ use memchr::memchr;
 
 use super::node::{Arm, Union};
 use super::tape::{Extra, Slot, short};
-use super::walk::{Walk, of_kind, plain};
+use super::walk::{Walk, of_kind};
+use crate::json::names::MOST;
 use crate::json::scan::{Kind, Scan, Text};
+use crate::steps::steps;
+use crate::why::{Done, Why};
+
+/// Bytes behind its first field in which an object's tag is looked for. It is behind them if a long
+/// value comes first, and then this value is read twice.
+const AHEAD: usize = 8192;
 
 /// An object that is being read.
-struct Object {
+struct OpenObject {
     /// Index of the slot of its first field.
     first: usize,
     /// The arm of its union; none until its tag is read.
@@ -28,7 +35,7 @@ impl Walk<'_, '_> {
     /// If other fields stand before the tag, the arm is foreseen by the next text that looks like the
     /// tag, so that these fields are read once. If this was wrong, the object is read again; only one
     /// object at a time is read so.
-    pub fn union(&mut self, union: &Union, levels: u32) -> Option<Slot> {
+    pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
         let (mark, blamed) = (self.mark(), self.blamed);
         let mut object = self.begin(union, !self.is_foreseeing);
         let found = self.object(union, &mut object, levels);
@@ -36,7 +43,7 @@ impl Walk<'_, '_> {
             return found;
         }
         self.is_foreseeing = false;
-        if found.is_some() {
+        if found.is_ok() {
             return found;
         }
         self.back_to(mark);
@@ -45,18 +52,18 @@ impl Walk<'_, '_> {
         self.object(union, &mut object, levels)
     }
 
-    fn begin(&mut self, union: &Union, may_foresee: bool) -> Object {
+    fn begin(&mut self, union: &Union, may_foresee: bool) -> OpenObject {
         let arm = if union.tag.is_none() { Some(0) } else { None };
         let first = self.reserve(union.names.len());
-        Object { first, arm, foreseen: None, may_foresee, seen: 0, waiting: Vec::new() }
+        OpenObject { first, arm, foreseen: None, may_foresee, seen: 0, waiting: Vec::new() }
     }
 
-    fn object(&mut self, union: &Union, object: &mut Object, levels: u32) -> Option<Slot> {
+    fn object(&mut self, union: &Union, object: &mut OpenObject, levels: u32) -> Done<Slot> {
         let mut next = 0;
         let mut is_more = self.scan.open(b'{', b'}')?;
         while is_more {
             let name = self.scan.member()?;
-            if let Some(field) = place_of(union, plain(name)?, next) {
+            if let Some(field) = place_of(union, name.plain().ok_or(Why::Name)?, next) {
                 next = field + 1;
                 self.field(union, object, field, levels)?;
             } else {
@@ -64,25 +71,26 @@ impl Walk<'_, '_> {
             }
             is_more = self.scan.is_more(b'}')?;
         }
-        let place = object.arm?;
-        let arm = union.arms.get(place)?;
+        let place = object.arm.ok_or(Why::Text)?;
+        let arm = &union.arms[place];
         self.read_waiting(arm, object, levels)?;
         if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
-            return None;
+            return Err(Why::Text);
         }
-        Some(Slot { first: short(object.first), value: i64::try_from(place).ok()?, ..of_kind(Kind::Object) })
+        let value = i64::try_from(place).map_err(|_| Why::Size)?;
+        Ok(Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) })
     }
 
     /// Read a field of an object, or pass over it until its arm is known.
-    fn field(&mut self, union: &Union, object: &mut Object, field: usize, levels: u32) -> Option<()> {
+    fn field(&mut self, union: &Union, object: &mut OpenObject, field: usize, levels: u32) -> Done {
         if object.seen >> field & 1 == 1 {
-            return None;
+            return Err(Why::Name);
         }
         object.seen |= 1 << field;
         if union.tag == Some(field) {
-            object.arm = Some(arm_of(union, &self.scan)?);
+            object.arm = Some(arm_of(union, &self.scan).ok_or(Why::Text)?);
             if object.foreseen.is_some() && object.foreseen != object.arm {
-                return None;
+                return Err(Why::Text);
             }
         }
         let known = object.arm.or(object.foreseen);
@@ -92,7 +100,7 @@ impl Walk<'_, '_> {
             object.may_foresee = false;
         }
         let node = match object.arm.or(object.foreseen) {
-            Some(arm) => Some(union.arms[arm].nodes[field]?),
+            Some(arm) => Some(union.arms[arm].nodes[field].ok_or(Why::Text)?),
             None => union.same[field],
         };
         if let Some(node) = node {
@@ -101,41 +109,43 @@ impl Walk<'_, '_> {
             object.waiting.push((field, self.scan.at));
             self.scan.skip(self.names, levels)?;
         }
-        Some(())
+        Ok(())
     }
 
     /// Read the values that stood before the tag of their union.
-    fn read_waiting(&mut self, arm: &Arm, object: &Object, levels: u32) -> Option<()> {
+    fn read_waiting(&mut self, arm: &Arm, object: &OpenObject, levels: u32) -> Done {
         let (end, untidy) = (self.scan.at, self.scan.untidy);
         for (field, at) in &object.waiting {
             self.scan.at = *at;
-            self.tape.slots[object.first + field] = self.value(arm.nodes[*field]?, levels)?;
+            self.tape.slots[object.first + field] =
+                self.value(arm.nodes[*field].ok_or(Why::Text)?, levels)?;
         }
         (self.scan.at, self.scan.untidy) = (end, untidy);
-        Some(())
+        Ok(())
     }
 
     /// Read a property that no schema names: it is kept at the root, and passed over in texts.
-    fn unknown(&mut self, union: &Union, name: Text, levels: u32) -> Option<()> {
+    fn unknown(&mut self, union: &Union, name: Text, levels: u32) -> Done {
         let is_usual =
             name.content.iter().all(|c| (b' '..0x7f).contains(c)) && !name.content.starts_with(b"@");
         if !(union.is_root || union.is_loose) || !is_usual {
-            return None;
+            return Err(Why::Text);
         }
         let (start, untidy) = (self.scan.at, self.scan.untidy);
         let kind = self.scan.skip(self.names, levels)?;
         if union.is_loose {
-            return Some(());
+            return Ok(());
         }
         let span = (name.start, name.start + name.content.len());
         let is_twice = |other: &Extra| self.scan.text[other.name.0..other.name.1] == *name.content;
-        if self.tape.extras.iter().any(is_twice) {
-            return None;
+        steps(1 + self.tape.extras.len());
+        if self.tape.extras.len() >= MOST || self.tape.extras.iter().any(is_twice) {
+            return Err(Why::Name);
         }
         let is_plain = self.scan.untidy == untidy;
-        let value = Slot { start: short(start), end: short(self.scan.at), is_plain, ..of_kind(kind) };
+        let value = Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..of_kind(kind) };
         self.tape.extras.push(Extra { name: span, value });
-        Some(())
+        Ok(())
     }
 }
 
@@ -151,8 +161,7 @@ fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
 fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
     let mut ahead = Scan::new(scan.text, false);
     ahead.at = scan.at;
-    let word = plain(ahead.string()?)?;
-    arm_of_word(union, word)
+    arm_of_word(union, ahead.string().ok()?.plain()?)
 }
 
 fn arm_of_word(union: &Union, word: &[u8]) -> Option<usize> {
@@ -163,6 +172,8 @@ fn arm_of_word(union: &Union, word: &[u8]) -> Option<usize> {
 /// Return the arm that an object seems to have, by the text behind its first fields.
 fn foreseen(union: &Union, rest: &[u8]) -> Option<usize> {
     let tag = union.tag_text.as_ref()?;
+    let rest = &rest[..rest.len().min(AHEAD)];
+    steps(rest.len() / 8);
     let word = &rest[tag.find(rest)? + tag.needle().len()..];
     arm_of_word(union, &word[..memchr(b'"', word)?])
 }

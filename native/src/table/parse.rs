@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::Table;
 use super::condition_parse::condition_of;
 use super::marks::{mark_lenient, name_places};
-use super::node::{Arm, Integers, Node, Row, RowArm, Rows, Rule, Tags, Union, Use};
+use super::node::{Arm, Integers, Node, RowArm, RowNode, RowsNode, Rule, Tags, Union, Use};
 use super::uses::UNKNOWN_PROPERTY;
 
 /// The form of tables that this kernel reads.
@@ -54,17 +54,17 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-type Object = Map<String, Value>;
+type Given = Map<String, Value>;
 
 #[derive(Default)]
 struct Parser<'p> {
-    given: Vec<&'p Object>,
+    given: Vec<&'p Given>,
     leniencies: Vec<String>,
     names: std::collections::HashMap<String, usize>,
 }
 
 impl Parser<'_> {
-    fn node(&mut self, given: &Object) -> Option<Node> {
+    fn node(&mut self, given: &Given) -> Option<Node> {
         let label = given.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         if !label.is_empty() {
             let place = self.given.iter().position(|other| std::ptr::eq(*other, given))?;
@@ -74,7 +74,7 @@ impl Parser<'_> {
         Some(Node { rule, label, is_lenient: false })
     }
 
-    fn rule(&mut self, given: &Object) -> Option<Rule> {
+    fn rule(&mut self, given: &Given) -> Option<Rule> {
         let of = || index(given.get("of")?);
         Some(match given.get("kind")?.as_str()? {
             "any" => Rule::Any,
@@ -111,17 +111,17 @@ impl Parser<'_> {
         })
     }
 
-    fn row(&mut self, given: &Object) -> Option<Row> {
+    fn row(&mut self, given: &Given) -> Option<RowNode> {
         let fields = fields(given)?;
         let uses = self.uses(given.get("uses"), &[])?;
         let item_uses =
             fields.iter().map(|field| self.uses(field.get("uses"), &[])).collect::<Option<_>>()?;
         let items = fields.iter().map(|field| index(field.get("node")?)).collect::<Option<_>>()?;
         let names = fields.iter().map(|field| Some(field.get("name")?.as_str()?.to_owned()));
-        Some(Row { names: names.collect::<Option<_>>()?, items, uses, item_uses })
+        Some(RowNode { names: names.collect::<Option<_>>()?, items, uses, item_uses })
     }
 
-    fn union(&mut self, given: &Object, arms: &[&Object]) -> Option<Union> {
+    fn union(&mut self, given: &Given, arms: &[&Given]) -> Option<Union> {
         let mut names: Vec<Vec<u8>> = Vec::new();
         for arm in arms {
             for field in fields(arm)? {
@@ -149,7 +149,7 @@ impl Parser<'_> {
         Some(Union { tag, tag_text, same, is_root: is("root"), is_loose: is("loose"), names, arms })
     }
 
-    fn arm(&mut self, given: &Object, names: &[Vec<u8>]) -> Option<Arm> {
+    fn arm(&mut self, given: &Given, names: &[Vec<u8>]) -> Option<Arm> {
         let mut arm = Arm {
             title: given.get("name")?.as_str()?.to_owned(),
             word: given.get("word").and_then(Value::as_str).map(|word| word.as_bytes().to_vec()),
@@ -189,14 +189,14 @@ impl Parser<'_> {
     }
 }
 
-fn rows(given: &Object) -> Option<Rows> {
+fn rows(given: &Given) -> Option<RowsNode> {
     let tags = given.get("tags")?.as_array()?.iter();
     let tags = tags.map(|arm| arm.as_array()?.iter().map(tags_of).collect::<Option<Vec<_>>>());
     let arms = tags.zip(indices(given.get("of")?)?).map(|(tags, node)| Some(RowArm { tags: tags?, node }));
-    Some(Rows { at: indices(given.get("at")?)?, arms: arms.collect::<Option<_>>()? })
+    Some(RowsNode { at: indices(given.get("at")?)?, arms: arms.collect::<Option<_>>()? })
 }
 
-fn fields(given: &Object) -> Option<Vec<&Object>> {
+fn fields(given: &Given) -> Option<Vec<&Given>> {
     given.get("fields")?.as_array()?.iter().map(Value::as_object).collect()
 }
 

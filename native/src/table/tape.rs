@@ -1,6 +1,11 @@
 //! Where each value of a message stands.
 
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use crate::json::number::parsed;
 use crate::json::scan::{Kind, Scan};
+use crate::why::{Done, Why};
 
 /// A value. The slots of an array of positions and of an object follow one another, in the order of
 /// their node; those of lists and maps are linked, in maps each name before its value.
@@ -14,17 +19,17 @@ pub struct Slot {
     /// Index of its first slot; of an element of a list or map, the next one is in `next`.
     pub first: u32,
     pub next: u32,
-    /// Value of an integer, arm of a union, number of a repeated text.
+    /// Value of an integer, arm of a union, index of a text that messages repeat.
     pub value: i64,
 }
 
 /// Index of a slot that is not there: behind the last element.
 pub const NONE: u32 = u32::MAX;
 
-/// Return an index or an offset as slots have it; a message is shorter than 1 GB.
-#[allow(clippy::cast_possible_truncation)]
-pub fn short(place: usize) -> u32 {
-    place as u32
+/// Return an index or an offset as slots have it; one that has no room is declined.
+#[inline]
+pub fn short(place: usize) -> Done<u32> {
+    u32::try_from(place).map_err(|_| Why::Size)
 }
 
 pub const ABSENT: Slot =
@@ -60,6 +65,49 @@ pub struct Extra {
 pub struct Tape {
     pub slots: Vec<Slot>,
     pub extras: Vec<Extra>,
+    /// What was read of texts that messages repeat.
+    pub known: Vec<Arc<Known>>,
+}
+
+impl Tape {
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.extras.clear();
+        self.known.clear();
+    }
+}
+
+/// A text that messages repeat, and what was read of it.
+pub struct Known {
+    pub text: Vec<u8>,
+    pub tape: Tape,
+    pub slot: Slot,
+    /// Leniencies that it needed.
+    pub uses: Vec<usize>,
+    /// What an adapter makes of it.
+    meaning: OnceLock<Done<Box<dyn Any + Send + Sync>>>,
+}
+
+impl Known {
+    pub fn new(text: &[u8], tape: Tape, slot: Slot, uses: Vec<usize>) -> Self {
+        Known { text: text.to_vec(), tape, slot, uses, meaning: OnceLock::new() }
+    }
+
+    /// Return the text as a message of its own; its numbers are not written.
+    pub fn message(&self) -> Message<'_> {
+        Message { text: &self.text, tape: &self.tape, exact: true }
+    }
+
+    /// Return what an adapter makes of it, which is made once: it is always of one type.
+    pub fn meaning<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> Done<T>) -> Done<&T> {
+        let found = self.meaning.get_or_init(|| make(self).map(|made| Box::new(made) as _));
+        found.as_ref().map_err(|why| *why)?.downcast_ref().ok_or(Why::Schema)
+    }
+
+    /// Return about how many bytes it takes, with what an adapter makes of it.
+    pub fn bytes(&self) -> usize {
+        4 * self.text.len() + 2 * size_of::<Slot>() * self.tape.slots.len() + 512
+    }
 }
 
 /// A message and its slots.
@@ -82,16 +130,31 @@ impl<'m> Message<'m> {
 
     /// Return the value of an integer, wherever it stands.
     pub fn integer(&self, slot: &Slot) -> Option<i64> {
-        let is_integer = slot.kind == Kind::Integer;
-        is_integer.then(|| std::str::from_utf8(self.raw(slot)).ok()?.parse().ok())?
+        if slot.kind == Kind::Integer { parsed(self.raw(slot)) } else { None }
     }
 
     pub fn field(&self, object: &Slot, index: usize) -> &'m Slot {
         self.tape.slots.get(object.first as usize + index).unwrap_or(&ABSENT)
     }
 
-    /// Return the elements of a list, or the names of a map: the value of each is behind it.
-    pub fn elements(&self, of: &Slot) -> impl Iterator<Item = (usize, &'m Slot)> + use<'m> {
+    /// Return what was read of a text that messages repeat.
+    pub fn known(&self, slot: &Slot) -> Option<&'m Known> {
+        let place = usize::try_from(slot.value).ok().filter(|_| slot.kind == Kind::Repeated)?;
+        self.tape.known.get(place).map(Arc::as_ref)
+    }
+
+    /// Return the elements of a list.
+    pub fn elements(&self, list: &Slot) -> impl Iterator<Item = &'m Slot> + use<'m> {
+        self.linked(list).map(|(_, slot)| slot)
+    }
+
+    /// Return names and values of a map.
+    pub fn members(&self, map: &Slot) -> impl Iterator<Item = (&'m Slot, &'m Slot)> + use<'m> {
+        let slots = &self.tape.slots;
+        self.linked(map).map(|(place, name)| (name, slots.get(place + 1).unwrap_or(&ABSENT)))
+    }
+
+    fn linked(&self, of: &Slot) -> impl Iterator<Item = (usize, &'m Slot)> + use<'m> {
         let slots = &self.tape.slots;
         let mut at = of.first as usize;
         std::iter::from_fn(move || {
@@ -103,10 +166,10 @@ impl<'m> Message<'m> {
 
     /// Write a value as msgspec writes it.
     #[inline]
-    pub fn write(&self, slot: &Slot, out: &mut Vec<u8>) -> Option<()> {
+    pub fn write(&self, slot: &Slot, out: &mut Vec<u8>) -> Done {
         if slot.is_plain {
             out.extend_from_slice(self.raw(slot));
-            return Some(());
+            return Ok(());
         }
         let mut scan = Scan::new(&self.text[..slot.end as usize], self.exact);
         scan.at = slot.start as usize;

@@ -4,7 +4,7 @@ use super::Table;
 use super::node::{Arm, Rule, Use};
 use super::tape::{Message, Slot};
 use crate::json::scan::Kind;
-use crate::texts::Texts;
+use crate::why::{Done, Why};
 
 /// Index of the name that stands for properties that a schema does not name.
 const UNKNOWN: usize = 0;
@@ -14,38 +14,37 @@ pub const UNKNOWN_PROPERTY: &str = "unknown-property";
 
 pub struct Uses<'u> {
     pub table: &'u Table,
-    pub texts: &'u Texts,
     pub found: &'u mut Vec<usize>,
 }
 
 impl Uses<'_> {
     /// Add what a value of a node needed.
-    pub fn of(&mut self, node: usize, slot: &Slot, message: &Message) -> Option<()> {
+    pub fn of(&mut self, node: usize, slot: &Slot, message: &Message) -> Done {
         let table = self.table;
-        let node = table.nodes.get(node)?;
+        let node = &table.nodes[node];
         if !node.is_lenient || !slot.is_there() {
-            return Some(());
+            return Ok(());
         }
         match &node.rule {
             Rule::Repeated(_) if slot.kind == Kind::Repeated => {
-                self.found.extend(&self.texts.get(slot.value)?.uses);
-                Some(())
+                self.found.extend(&message.known(slot).ok_or(Why::Meaning)?.uses);
+                Ok(())
             }
             Rule::Nullable(of) | Rule::Repeated(of) => self.of(*of, slot, message),
             Rule::List(of) => {
-                for (_, item) in message.elements(slot) {
+                for item in message.elements(slot) {
                     self.of(*of, item, message)?;
                 }
-                Some(())
+                Ok(())
             }
             Rule::Map(of) => {
-                for (name, _) in message.elements(slot) {
-                    self.of(*of, message.tape.slots.get(name + 1)?, message)?;
+                for (_, item) in message.members(slot) {
+                    self.of(*of, item, message)?;
                 }
-                Some(())
+                Ok(())
             }
             Rule::Rows(rows) => {
-                let arm = rows.arms.get(usize::try_from(slot.value).ok()?)?;
+                let arm = arm_at(&rows.arms, slot)?;
                 self.of(arm.node, slot, message)
             }
             Rule::Row(row) => {
@@ -55,17 +54,17 @@ impl Uses<'_> {
                     self.used(&row.item_uses[i], item, message)?;
                     self.of(*node, item, message)?;
                 }
-                Some(())
+                Ok(())
             }
             Rule::Union(union) => {
-                let arm = union.arms.get(usize::try_from(slot.value).ok()?)?;
+                let arm = arm_at(&union.arms, slot)?;
                 self.arm(arm, union.is_root, slot, message)
             }
-            _ => Some(()),
+            _ => Ok(()),
         }
     }
 
-    fn arm(&mut self, arm: &Arm, is_root: bool, slot: &Slot, message: &Message) -> Option<()> {
+    fn arm(&mut self, arm: &Arm, is_root: bool, slot: &Slot, message: &Message) -> Done {
         self.used(&arm.uses, slot, message)?;
         if is_root && !message.tape.extras.is_empty() {
             self.found.push(UNKNOWN);
@@ -75,17 +74,22 @@ impl Uses<'_> {
             if !value.is_absent() {
                 self.used(&arm.field_uses[*field], value, message)?;
             }
-            self.of(arm.nodes[*field]?, value, message)?;
+            self.of(arm.nodes[*field].ok_or(Why::Meaning)?, value, message)?;
         }
-        Some(())
+        Ok(())
     }
 
-    fn used(&mut self, uses: &[Use], slot: &Slot, message: &Message) -> Option<()> {
+    fn used(&mut self, uses: &[Use], slot: &Slot, message: &Message) -> Done {
         for each in uses {
-            if each.condition.holds(slot, message)? {
+            if each.condition.holds(slot, message).ok_or(Why::Meaning)? {
                 self.found.push(each.name);
             }
         }
-        Some(())
+        Ok(())
     }
+}
+
+/// Return the arm that a slot says.
+fn arm_at<'a, T>(arms: &'a [T], slot: &Slot) -> Done<&'a T> {
+    usize::try_from(slot.value).ok().and_then(|place| arms.get(place)).ok_or(Why::Meaning)
 }

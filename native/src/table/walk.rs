@@ -1,19 +1,27 @@
 //! A walk over JSON text by the nodes of a table: what is valid goes to the tape.
 
+use std::sync::Arc;
+
 use super::Table;
 use super::node::Rule;
-use super::tape::{ABSENT, Slot, Tape, short};
+use super::tape::{ABSENT, Known, Message, Slot, Tape, short};
+use super::uses::Uses;
+use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
+use crate::json::number::number;
 use crate::json::scan::{Kind, LEVELS, Scan, Text};
-use crate::texts::Texts;
+use crate::why::{Done, Why};
+
+/// Bytes of a text that messages repeat at most; a longer one is declined.
+const MOST_BYTES: usize = 65536;
 
 pub struct Walk<'w, 't> {
     pub table: &'w Table,
     pub scan: Scan<'t>,
     pub tape: &'w mut Tape,
     pub names: &'w mut Names,
-    pub texts: &'w mut Texts,
+    pub cache: &'w mut Cache<Known>,
     /// The innermost node with a label that declined.
     pub blamed: Option<usize>,
     /// Whether an object is being read by an arm that is not sure yet.
@@ -32,86 +40,77 @@ pub struct Mark {
 
 impl Walk<'_, '_> {
     /// Read one message, and nothing behind it.
-    pub fn message(&mut self) -> Option<Slot> {
+    pub fn message(&mut self) -> Done<Slot> {
         self.scan.blanks();
         let slot = self.value(self.table.root, LEVELS)?;
-        self.scan.blanks();
-        (self.scan.at == self.scan.text.len()).then_some(slot)
+        if self.scan.is_at_end() { Ok(slot) } else { Err(Why::Text) }
     }
 
     /// Read a value of a node; the cursor stands on it.
-    pub fn value(&mut self, node: usize, levels: u32) -> Option<Slot> {
-        let start = self.scan.at;
-        let untidy = self.scan.untidy;
-        let found = self.rule(node, levels.checked_sub(1)?);
-        if found.is_none() && self.blamed.is_none_or(|inner| self.table.nodes[inner].label.is_empty()) {
+    pub fn value(&mut self, node: usize, levels: u32) -> Done<Slot> {
+        let (start, untidy) = (self.scan.at, self.scan.untidy);
+        let found = self.rule(node, levels.checked_sub(1).ok_or(Why::Depth)?);
+        if found.is_err() && self.blamed.is_none_or(|inner| self.table.nodes[inner].label.is_empty()) {
             self.blamed = Some(node);
         }
         let is_plain = self.scan.untidy == untidy;
-        found.map(|slot| Slot { start: short(start), end: short(self.scan.at), is_plain, ..slot })
+        Ok(Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..found? })
     }
 
-    pub fn rule(&mut self, node: usize, levels: u32) -> Option<Slot> {
+    pub fn rule(&mut self, node: usize, levels: u32) -> Done<Slot> {
         let table = self.table;
-        match &table.nodes.get(node)?.rule {
+        match &table.nodes[node].rule {
             Rule::Any => self.scan.skip(self.names, levels).map(of_kind),
-            Rule::Null => self.scan.word(b"null").map(|()| of_kind(Kind::Null)),
-            Rule::Boolean => self.boolean(),
+            Rule::Null => self.scan.word(b"null", Kind::Null).map(of_kind),
+            Rule::Boolean if self.scan.eat_word(b"true") => Ok(of_kind(Kind::True)),
+            Rule::Boolean => self.scan.word(b"false", Kind::False).map(of_kind),
             Rule::Integer(integers) => {
-                let value = self.scan.number()?.integer?;
-                integers.has(value).then_some(Slot { value, ..of_kind(Kind::Integer) })
+                let value = self.scan.number()?.integer.ok_or(Why::Text)?;
+                valid(integers.has(value), Slot { value, ..of_kind(Kind::Integer) })
             }
             Rule::Number => self.scan.number().map(|_| of_kind(Kind::Float)),
             Rule::Double if self.scan.peek() == Some(b'~') => self.scan.not_finite().map(of_kind),
             Rule::Double => {
                 let number = self.scan.number()?;
-                number.integer.is_none().then_some(of_kind(Kind::Float))
+                valid(number.integer.is_none(), of_kind(Kind::Float))
             }
-            Rule::Text => self.scan.string().map(of_text),
+            Rule::Text => self.scan.string().map(|text| of_kind(text.kind())),
             Rule::Base64(least, most) => {
                 let text = self.scan.string()?;
-                let count = byte_count(plain(text)?)?;
-                (*least..=*most).contains(&count).then_some(of_text(text))
+                let count = text.plain().and_then(byte_count).ok_or(Why::Text)?;
+                valid((*least..=*most).contains(&count), of_kind(Kind::Text))
             }
             Rule::Bytes(least, most) => {
-                let count = byte_count(self.scan.bytes()?.content)?;
-                (*least..=*most).contains(&count).then_some(of_kind(Kind::Bytes))
+                let count = byte_count(self.scan.bytes()?.content).ok_or(Why::Text)?;
+                valid((*least..=*most).contains(&count), of_kind(Kind::Bytes))
             }
             Rule::Enum(words) => {
-                let text = self.scan.string()?;
-                let word = plain(text)?;
-                words.iter().any(|other| other == word).then_some(of_text(text))
+                let word = self.scan.string()?.plain().ok_or(Why::Text)?;
+                valid(words.iter().any(|other| other == word), of_kind(Kind::Text))
             }
             Rule::Choice(of) => self.choice(of, levels),
-            Rule::Nullable(_) if self.scan.word(b"null").is_some() => Some(of_kind(Kind::Null)),
+            Rule::Nullable(_) if self.scan.eat_word(b"null") => Ok(of_kind(Kind::Null)),
             Rule::Nullable(of) => self.rule(*of, levels),
             Rule::List(of) => self.list(*of, levels),
             Rule::Map(of) => self.map(*of, levels),
-            Rule::Pairs => {
-                let is_map = matches!(self.scan.peek()?, b'{' | b'(');
-                if is_map { self.scan.skip(self.names, levels).map(of_kind) } else { None }
+            Rule::Pairs if matches!(self.scan.peek(), Some(b'{' | b'(')) => {
+                self.scan.skip(self.names, levels).map(of_kind)
             }
             Rule::Row(row) => self.row(&row.items, levels),
             Rule::Rows(rows) => self.rows(rows, levels),
             Rule::Union(union) => self.union(union, levels),
             Rule::Repeated(of) => self.repeated(*of),
-            Rule::Declined => None,
+            Rule::Pairs | Rule::Declined => Err(Why::Text),
         }
-    }
-
-    fn boolean(&mut self) -> Option<Slot> {
-        if self.scan.word(b"true").is_some() {
-            return Some(of_kind(Kind::True));
-        }
-        self.scan.word(b"false").map(|()| of_kind(Kind::False))
     }
 
     /// Read one of several scalars by how it begins; an integer is a number too.
-    fn choice(&mut self, of: &[usize], levels: u32) -> Option<Slot> {
-        let first = self.scan.peek()?;
+    fn choice(&mut self, of: &[usize], levels: u32) -> Done<Slot> {
+        let first = self.scan.peek().ok_or(Why::Text)?;
         let table = self.table;
-        let rule = |node: &usize| &table.nodes[*node].rule;
-        let find = |fits: fn(&Rule) -> bool| of.iter().find(|node| fits(rule(node))).copied();
+        let find = |fits: fn(&Rule) -> bool| {
+            of.iter().find(|node| fits(&table.nodes[**node].rule)).copied().ok_or(Why::Text)
+        };
         if !matches!(first, b'-' | b'0'..=b'9') {
             let fits: fn(&Rule) -> bool = match first {
                 b'"' => |rule| matches!(rule, Rule::Text | Rule::Base64(..) | Rule::Enum(_)),
@@ -122,30 +121,58 @@ impl Walk<'_, '_> {
             return self.rule(find(fits)?, levels);
         }
         let integer = find(|rule| matches!(rule, Rule::Integer(..)));
-        let Some(number) = find(|rule| matches!(rule, Rule::Number | Rule::Double)) else {
+        let Ok(number_node) = find(|rule| matches!(rule, Rule::Number | Rule::Double)) else {
             return self.rule(integer?, levels);
         };
         let rest = &self.scan.text[self.scan.at..];
-        let is_integer = crate::json::number::number(rest, self.scan.exact)?.integer.is_some();
-        self.rule(integer.filter(|_| is_integer).unwrap_or(number), levels)
+        let is_integer = number(rest, self.scan.exact).ok_or(Why::Number)?.integer.is_some();
+        self.rule(integer.ok().filter(|_| is_integer).unwrap_or(number_node), levels)
     }
 
     /// Read a value whose text most messages repeat: a text that was met before is not read again.
-    fn repeated(&mut self, of: usize) -> Option<Slot> {
-        if self.scan.peek()? != b'{' {
+    fn repeated(&mut self, of: usize) -> Done<Slot> {
+        if self.scan.peek() != Some(b'{') {
             return self.value(of, LEVELS);
         }
-        let rest = &self.scan.text[self.scan.at..];
-        let number = if let Some((number, size)) = self.texts.met_last(rest) {
+        let start = self.scan.at;
+        let known = if let Some((known, size)) = self.cache.beginning(&self.scan.text[start..]) {
             self.scan.at += size;
-            number
+            known
         } else {
-            let start = self.scan.at;
             self.scan.skip(self.names, LEVELS)?;
             let text = &self.scan.text[start..self.scan.at];
-            self.texts.number_of(text, of, self.table)?
+            match self.cache.get(text) {
+                Some(known) => known,
+                None => self.new_text(text, of)?,
+            }
         };
-        Some(Slot { value: number, ..of_kind(Kind::Repeated) })
+        let value = i64::try_from(self.tape.known.len()).map_err(|_| Why::Size)?;
+        self.tape.known.push(known);
+        Ok(Slot { value, ..of_kind(Kind::Repeated) })
+    }
+
+    /// Read a text of a node that was not met before, and keep it.
+    fn new_text(&mut self, text: &[u8], node: usize) -> Done<Arc<Known>> {
+        if text.len() > MOST_BYTES {
+            return Err(Why::Size);
+        }
+        let (mut tape, table) = (Tape::default(), self.table);
+        let mut walk = Walk {
+            table,
+            scan: Scan::new(text, table.is_exact),
+            tape: &mut tape,
+            names: &mut Names::default(),
+            cache: self.cache,
+            blamed: None,
+            is_foreseeing: false,
+        };
+        let slot = walk.value(node, LEVELS)?;
+        let mut uses = Vec::new();
+        let message = Message { text, tape: &tape, exact: table.is_exact };
+        Uses { table, found: &mut uses }.of(node, &slot, &message)?;
+        let known = Known::new(text, tape, slot, uses);
+        let bytes = known.bytes();
+        Ok(self.cache.put(text, known, bytes))
     }
 
     pub fn mark(&self) -> Mark {
@@ -172,10 +199,12 @@ pub fn of_kind(kind: Kind) -> Slot {
     Slot { kind, ..ABSENT }
 }
 
-fn of_text(text: Text) -> Slot {
-    of_kind(if text.is_escaped { Kind::Escaped } else { Kind::Text })
+/// Return the slot of a text that was read.
+pub fn of_text(text: Text) -> Done<Slot> {
+    let (start, end) = (short(text.start - 1)?, short(text.start + text.content.len() + 1)?);
+    Ok(Slot { start, end, ..of_kind(text.kind()) })
 }
 
-pub fn plain(text: Text<'_>) -> Option<&[u8]> {
-    (!text.is_escaped).then_some(text.content)
+fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {
+    if is_valid { Ok(slot) } else { Err(Why::Text) }
 }

@@ -1,12 +1,14 @@
 //! Values of rows to the types of their columns: exactly, or not at all.
 
-use super::kinds::{Kind, Reading};
+use super::kinds::{ColumnKind, Reading};
 use super::nested;
 use super::store::Store;
-use crate::formats::rows::Means;
-use crate::formats::times::{DAY, read_date, read_time};
 use crate::json::base64::decode;
+use crate::json::number::parsed;
 use crate::json::text::unescape;
+use crate::json::times::{DAY, read_date, read_time};
+use crate::rows::Means;
+use crate::why::{Done, Why};
 
 /// Integers that a double holds whatever they are.
 const EXACT: u64 = 1 << 53;
@@ -17,20 +19,39 @@ const DIGITS: usize = 15;
 /// Bytes of the text of a number at most.
 const MOST_DIGITS: usize = 60;
 
-/// Put a value, which is not null, into its column; `None` if it does not fit, or this is not seen.
-pub fn fit(kind: &Kind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
+/// Put a value, which is not null, into its column; it is declined if this does not fit, or is not seen.
+pub fn fit(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
     match (kind, store) {
-        (Kind::Boolean | Kind::Integer(_) | Kind::Date | Kind::Time, Store::Integers(store)) => {
-            store.put(integer(kind, means, text)?);
-        }
-        (Kind::Double, Store::Floats(store)) => store.put(double(means, text)?),
-        (Kind::Single, Store::Floats(store)) => {
+        (kind, store @ (Store::Collection(_) | Store::Struct(_))) => nested(kind, means, text, store),
+        (kind, store) => scalar(kind, means, text, store).ok_or(Why::Row),
+    }
+}
+
+fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
+    match (kind, store) {
+        _ if means != Means::Json => Err(Why::Row),
+        (ColumnKind::List(item), Store::Collection(store)) => nested::list(item, text, store),
+        (ColumnKind::Map(item), Store::Collection(store)) => nested::map(item, text, store),
+        (ColumnKind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, text, store),
+        (ColumnKind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, text, store),
+        _ => Err(Why::Row),
+    }
+}
+
+fn scalar(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
+    match (kind, store) {
+        (
+            ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time,
+            Store::Integers(store),
+        ) => store.put(integer(kind, means, text)?),
+        (ColumnKind::Double, Store::Floats(store)) => store.put(double(means, text)?),
+        (ColumnKind::Single, Store::Floats(store)) => {
             store.put(double(means, text).filter(|value| is_single(*value))?);
         }
-        (Kind::Decimal(precision, scale), Store::Decimals(store)) => {
+        (ColumnKind::Decimal(precision, scale), Store::Decimals(store)) => {
             store.put(decimal(means, text, *precision, u32::try_from(*scale).ok()?)?);
         }
-        (Kind::Text(reading), Store::Texts(store)) => {
+        (ColumnKind::Text(reading), Store::Texts(store)) => {
             let is_text = match means {
                 Means::Json => true,
                 Means::Decimal => *reading != Reading::Declared,
@@ -39,16 +60,11 @@ pub fn fit(kind: &Kind, means: Means, text: &[u8], store: &mut Store) -> Option<
             };
             unescape(content(text).filter(|_| is_text)?, store.open())?;
         }
-        (Kind::Bytes(reading), Store::Texts(store)) => {
+        (ColumnKind::Bytes(reading), Store::Texts(store)) => {
             let is_bytes = means == Means::Bytes || (means == Means::Json && *reading == Reading::Row);
             store.put(&decode(content(text).filter(|_| is_bytes)?)?);
         }
-        (Kind::Json, Store::Texts(store)) => store.put(text),
-        _ if means != Means::Json => return None,
-        (Kind::List(item), Store::Collection(store)) => nested::list(item, text, store)?,
-        (Kind::Map(item), Store::Collection(store)) => nested::map(item, text, store)?,
-        (Kind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, text, store)?,
-        (Kind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, text, store)?,
+        (ColumnKind::Json, Store::Texts(store)) => store.put(text),
         _ => return None,
     }
     Some(())
@@ -59,26 +75,22 @@ fn content(text: &[u8]) -> Option<&[u8]> {
     text.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-fn integer(kind: &Kind, means: Means, text: &[u8]) -> Option<i64> {
+fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
     match (kind, means) {
-        (Kind::Boolean, Means::Json) if text == b"true" => Some(1),
-        (Kind::Boolean, Means::Json) if text == b"false" => Some(0),
-        (Kind::Integer(bits), Means::Json) => {
+        (ColumnKind::Boolean, Means::Json) if text == b"true" => Some(1),
+        (ColumnKind::Boolean, Means::Json) if text == b"false" => Some(0),
+        (ColumnKind::Integer(bits), Means::Json) => {
             let value: i64 = parsed(text)?;
             let beyond = value >> (bits - 1);
             (beyond == 0 || beyond == -1).then_some(value)
         }
-        (Kind::Date, Means::Date) => read_date(content(text)?),
-        (Kind::Date, Means::Time) => {
+        (ColumnKind::Date, Means::Date) => read_date(content(text)?),
+        (ColumnKind::Date, Means::Time) => {
             read_time(content(text)?).filter(|time| time % DAY == 0).map(|time| time / DAY)
         }
-        (Kind::Time, Means::Time) => read_time(content(text)?),
+        (ColumnKind::Time, Means::Time) => read_time(content(text)?),
         _ => None,
     }
-}
-
-fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
-    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 /// Return the double that is a number, or has its digits.

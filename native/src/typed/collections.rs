@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, ListArray, MapArray, StructArray};
-use arrow_buffer::{BooleanBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::BooleanBufferBuilder;
 use arrow_schema::{ArrowError, DataType, Fields};
 
-use super::kinds::Kind;
+use super::kinds::ColumnKind;
 use super::store::Store;
-use crate::columns::builders::nulls;
+use crate::builders::{Offsets, nulls};
+use crate::why::Done;
 
 /// A column of arrays, or of maps.
 pub struct Collection {
     /// The items of all arrays, or the keys and values of all maps.
     pub items: Vec<Store>,
     count: usize,
-    ends: Vec<i32>,
+    ends: Offsets,
     valid: BooleanBufferBuilder,
     is_there: bool,
 }
 
 impl Collection {
     pub fn new(items: Vec<Store>, rows: usize) -> Self {
-        let valid = BooleanBufferBuilder::new(rows);
-        Collection { items, count: 0, ends: vec![0], valid, is_there: false }
+        let (ends, valid) = (Offsets::new(rows), BooleanBufferBuilder::new(rows));
+        Collection { items, count: 0, ends, valid, is_there: false }
     }
 
     /// Begin the value of a row, which is not NULL then.
@@ -32,37 +33,28 @@ impl Collection {
     }
 
     /// End an item of the row.
-    pub fn end_item(&mut self) {
-        self.items.iter_mut().for_each(|item| item.end(true));
+    pub fn end_item(&mut self) -> Done {
+        self.add_item(false)
+    }
+
+    fn add_item(&mut self, is_dead: bool) -> Done {
         self.count += 1;
+        self.items.iter_mut().try_for_each(|item| item.end(is_dead))
     }
 
-    pub fn end(&mut self, is_kept: bool) {
-        if !is_kept {
-            self.take_back();
+    pub fn end(&mut self, is_dead: bool) -> Done {
+        if is_dead && self.is_there {
+            // It may have begun an item.
+            self.add_item(true)?;
         }
-        self.valid.append(self.is_there);
+        self.valid.append(self.is_there || is_dead);
         self.is_there = false;
-        self.ends.push(i32::try_from(self.count).unwrap_or(i32::MAX));
-    }
-
-    pub fn truncate(&mut self, rows: usize) {
-        self.ends.truncate(rows + 1);
-        self.valid.truncate(rows);
-        self.take_back();
-    }
-
-    /// Make the value of the row NULL again.
-    fn take_back(&mut self) {
-        let end = self.ends.last().and_then(|end| usize::try_from(*end).ok());
-        self.count = end.unwrap_or_default();
-        self.items.iter_mut().for_each(|item| item.truncate(self.count));
-        self.is_there = false;
+        self.ends.push(self.count)
     }
 
     pub fn finish(mut self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
         let nulls = nulls(&mut self.valid);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        let offsets = self.ends.finish();
         match kind {
             DataType::Map(entries, is_sorted) => {
                 let DataType::Struct(fields) = entries.data_type() else { return Err(other(kind)) };
@@ -88,7 +80,7 @@ pub struct Struct {
 }
 
 impl Struct {
-    pub fn new(kinds: &[(Vec<u8>, Kind)], rows: usize) -> Self {
+    pub fn new(kinds: &[(Vec<u8>, ColumnKind)], rows: usize) -> Self {
         let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows)).collect();
         Struct { fields, valid: BooleanBufferBuilder::new(rows), is_there: false }
     }
@@ -98,16 +90,10 @@ impl Struct {
         self.is_there = true;
     }
 
-    pub fn end(&mut self, is_kept: bool) {
-        self.fields.iter_mut().for_each(|field| field.end(is_kept));
-        self.valid.append(is_kept && self.is_there);
+    pub fn end(&mut self, is_dead: bool) -> Done {
+        self.valid.append(self.is_there || is_dead);
         self.is_there = false;
-    }
-
-    pub fn truncate(&mut self, rows: usize) {
-        self.fields.iter_mut().for_each(|field| field.truncate(rows));
-        self.valid.truncate(rows);
-        self.is_there = false;
+        self.fields.iter_mut().try_for_each(|field| field.end(is_dead))
     }
 
     pub fn finish(mut self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {

@@ -4,7 +4,7 @@ use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
 /// What a column holds.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum ColumnKind {
     Boolean,
     /// Integers of so many bits.
     Integer(u32),
@@ -19,13 +19,13 @@ pub enum Kind {
     /// Any value, as JSON text.
     Json,
     /// Arrays of values.
-    List(Box<Kind>),
+    List(Box<ColumnKind>),
     /// Objects with any names, and the kind of their values.
-    Map(Box<Kind>),
+    Map(Box<ColumnKind>),
     /// Arrays of pairs of a key and a value.
-    Pairs(Box<[Kind; 2]>),
+    Pairs(Box<[ColumnKind; 2]>),
     /// Objects with the names of a type.
-    Struct(Vec<(Vec<u8>, Kind)>),
+    Struct(Vec<(Vec<u8>, ColumnKind)>),
     /// Nothing that the kernel knows.
     Unknown,
 }
@@ -41,7 +41,7 @@ pub enum Reading {
     Message,
 }
 
-impl Kind {
+impl ColumnKind {
     /// Return what the columns of a type hold.
     ///
     /// `readings` has, for each column and each field of a struct in it, in their order, what Python
@@ -54,22 +54,25 @@ impl Kind {
         Some(match kind {
             DataType::List(item) => {
                 let kind = Self::new(item.data_type(), reading, readings)?;
-                known([item], Kind::List(Box::new(kind)))
+                known([item], ColumnKind::List(Box::new(kind)))
             }
             DataType::Map(entries, _) => {
                 let DataType::Struct(pair) = entries.data_type() else { return None };
                 let [key, value] = pair.iter().as_slice() else { return None };
                 let key = Self::new(key.data_type(), reading, readings)?;
                 let kind = Self::new(value.data_type(), reading, readings)?;
-                let is_text = matches!(key, Kind::Text(_));
-                let kind =
-                    if is_text { Kind::Map(Box::new(kind)) } else { Kind::Pairs(Box::new([key, kind])) };
+                let is_text = matches!(key, ColumnKind::Text(_));
+                let kind = if is_text {
+                    ColumnKind::Map(Box::new(kind))
+                } else {
+                    ColumnKind::Pairs(Box::new([key, kind]))
+                };
                 known([value], kind)
             }
             DataType::Struct(fields) => {
                 let kinds = Self::of_fields(fields, readings)?;
                 let names = fields.iter().map(|field| field.name().clone().into_bytes());
-                known(fields, Kind::Struct(names.zip(kinds).collect()))
+                known(fields, ColumnKind::Struct(names.zip(kinds).collect()))
             }
             _ => Self::of_scalars(kind, reading),
         })
@@ -77,36 +80,36 @@ impl Kind {
 
     fn of_scalars(kind: &DataType, reading: &str) -> Self {
         let reading = match reading {
-            "application/json" if *kind == DataType::Utf8 => return Kind::Json,
+            "application/json" if *kind == DataType::Utf8 => return ColumnKind::Json,
             "" => Reading::Declared,
             "row-schema" => Reading::Row,
             "message-schema" => Reading::Message,
-            _ => return Kind::Unknown,
+            _ => return ColumnKind::Unknown,
         };
         match kind {
-            DataType::Boolean => Kind::Boolean,
-            DataType::Int8 => Kind::Integer(8),
-            DataType::Int16 => Kind::Integer(16),
-            DataType::Int32 => Kind::Integer(32),
-            DataType::Int64 => Kind::Integer(64),
-            DataType::Float64 => Kind::Double,
-            DataType::Float32 => Kind::Single,
-            DataType::Decimal128(precision, scale) if *scale >= 0 => Kind::Decimal(*precision, *scale),
-            DataType::Utf8 => Kind::Text(reading),
-            DataType::Binary => Kind::Bytes(reading),
-            DataType::Date32 => Kind::Date,
-            DataType::Timestamp(TimeUnit::Microsecond, _) => Kind::Time,
-            _ => Kind::Unknown,
+            DataType::Boolean => ColumnKind::Boolean,
+            DataType::Int8 => ColumnKind::Integer(8),
+            DataType::Int16 => ColumnKind::Integer(16),
+            DataType::Int32 => ColumnKind::Integer(32),
+            DataType::Int64 => ColumnKind::Integer(64),
+            DataType::Float64 => ColumnKind::Double,
+            DataType::Float32 => ColumnKind::Single,
+            DataType::Decimal128(precision, scale) if *scale >= 0 => ColumnKind::Decimal(*precision, *scale),
+            DataType::Utf8 => ColumnKind::Text(reading),
+            DataType::Binary => ColumnKind::Bytes(reading),
+            DataType::Date32 => ColumnKind::Date,
+            DataType::Timestamp(TimeUnit::Microsecond, _) => ColumnKind::Time,
+            _ => ColumnKind::Unknown,
         }
     }
 }
 
 /// Return the kind of a collection, unless a value in it may not be NULL, or two have one name.
-fn known<'f>(fields: impl IntoIterator<Item = &'f FieldRef>, kind: Kind) -> Kind {
+fn known<'f>(fields: impl IntoIterator<Item = &'f FieldRef>, kind: ColumnKind) -> ColumnKind {
     let mut names: Vec<&str> = Vec::new();
     for field in fields {
         if !field.is_nullable() || names.contains(&field.name().as_str()) {
-            return Kind::Unknown;
+            return ColumnKind::Unknown;
         }
         names.push(field.name());
     }

@@ -12,11 +12,13 @@ use arrow_array::{ArrayRef, StructArray};
 use arrow_buffer::BooleanBufferBuilder;
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema};
 
-use crate::columns::builders::nulls;
-use crate::formats::rows::Row;
+use crate::builders::nulls;
+use crate::json::writing::named;
+use crate::rows::Row;
+use crate::why::{Done, Why};
 use cells::fit;
 use collections::finished;
-use kinds::Kind;
+use kinds::ColumnKind;
 use store::Store;
 
 /// Names of the images, as attributes have them.
@@ -42,7 +44,7 @@ pub struct RowType {
     fields: Fields,
     /// Names of the columns in lower case.
     folded: Vec<String>,
-    kinds: Vec<Kind>,
+    kinds: Vec<ColumnKind>,
     form: Form,
 }
 
@@ -50,8 +52,8 @@ impl RowType {
     /// Take a type, and which schema gave each column and each field of a struct its type, as Python
     /// names it.
     ///
-    /// None if a value may not be NULL, or a type is nested so deep that pyarrow does not take it. A column of a type that the kernel does not know is always
-    /// NULL: rows with another value are declined.
+    /// None if a value may not be NULL, or a type is nested so deep that pyarrow does not take it. A
+    /// column of a type that the kernel does not know is always NULL: rows with another value are declined.
     pub fn new(schema: &Schema, readings: Vec<String>, form: Form) -> Option<Self> {
         let fields = schema.fields.clone();
         let is_usual = |field: &FieldRef| field.is_nullable() && depth(field.data_type()) <= LEVELS;
@@ -59,7 +61,7 @@ impl RowType {
             return None;
         }
         let mut readings = readings.into_iter();
-        let kinds = Kind::of_fields(&fields, &mut readings)?;
+        let kinds = ColumnKind::of_fields(&fields, &mut readings)?;
         let folded = fields.iter().map(|field| field.name().to_lowercase()).collect();
         readings.next().is_none().then_some(RowType { fields, folded, kinds, form })
     }
@@ -99,59 +101,48 @@ impl Images {
     }
 
     /// Fit an image into its columns; `undeclared` gets the members that the type does not name, as
-    /// JSON text. `None` declines it.
-    pub fn put(&mut self, side: usize, row: &Row, data: &[u8], undeclared: &mut Vec<u8>) -> Option<()> {
+    /// JSON text.
+    pub fn put(&mut self, side: usize, row: &Row, data: &[u8], undeclared: &mut Vec<u8>) -> Done {
         let Images { row: kind, sides } = self;
         let image = &mut sides[side];
         image.is_there = true;
         let (mut next, mut is_whole) = (0, true);
         for cell in &row.cells {
-            let (name, text) = (&data[cell.name.0..cell.name.1], &data[cell.value.0..cell.value.1]);
+            let (name, text) = (cell.name(data), cell.value(data));
             if let Some(index) = kind.index(name, next) {
                 next = index + 1;
                 if text != b"null" {
                     fit(&kind.kinds[index], cell.means, text, &mut image.stores[index])?;
                 }
             } else if kind.is_other_case(name) {
-                return None;
+                return Err(Why::Row);
             } else if kind.form == Form::Columns {
                 if is_whole {
-                    open(SIDES[side], undeclared);
+                    named(SIDES[side].as_bytes(), undeclared);
+                    undeclared.push(b'{');
                 }
                 is_whole = false;
-                let end = if undeclared.ends_with(b"{") { b"\"".as_slice() } else { b",\"" };
-                undeclared.extend_from_slice(end);
-                undeclared.extend_from_slice(name);
-                undeclared.extend_from_slice(b"\":");
+                named(name, undeclared);
                 undeclared.extend_from_slice(text);
             }
         }
         if !is_whole {
             undeclared.push(b'}');
         }
-        Some(())
+        Ok(())
     }
 
     pub fn form(&self) -> Form {
         self.row.form
     }
 
-    /// End a row.
-    pub fn end(&mut self) {
-        let is_kept = self.row.form != Form::Text;
+    /// End a row; see `Store::end`.
+    pub fn end(&mut self, is_dead: bool) -> Done {
         for image in &mut self.sides {
-            image.stores.iter_mut().for_each(|store| store.end(is_kept));
             image.valid.append(std::mem::take(&mut image.is_there));
+            image.stores.iter_mut().try_for_each(|store| store.end(is_dead))?;
         }
-    }
-
-    /// Forget all but the first rows, and what was written of the one behind them.
-    pub fn truncate(&mut self, rows: usize) {
-        for image in &mut self.sides {
-            image.stores.iter_mut().for_each(|store| store.truncate(rows));
-            image.valid.truncate(rows);
-            image.is_there = false;
-        }
+        Ok(())
     }
 
     /// Return the columns before and after; none if rows are JSON text alone.
@@ -185,11 +176,4 @@ fn depth(kind: &DataType) -> usize {
         _ => 0,
     };
     below + 1
-}
-
-/// Begin the object of an image among those of attributes.
-fn open(side: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(if out.is_empty() { b"\"" } else { b",\"" });
-    out.extend_from_slice(side.as_bytes());
-    out.extend_from_slice(b"\":{");
 }

@@ -4,74 +4,72 @@ use std::collections::HashSet;
 
 use super::cells::fit;
 use super::collections::{Collection, Struct};
-use super::kinds::Kind;
+use super::kinds::ColumnKind;
 use super::store::Store;
-use crate::formats::rows::Means;
 use crate::json::names::Names;
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::unescape;
+use crate::rows::Means;
+use crate::why::{Done, Why};
 
 /// Put the elements of an array.
-pub fn list(item: &Kind, text: &[u8], store: &mut Collection) -> Option<()> {
+pub fn list(item: &ColumnKind, text: &[u8], store: &mut Collection) -> Done {
     store.open();
     Scan::new(text, false).array(|scan| {
         put(item, value(scan)?, &mut store.items[0])?;
-        store.end_item();
-        Some(())
+        store.end_item()
     })
 }
 
 /// Put the members of an object, whatever their names.
-pub fn map(item: &Kind, text: &[u8], store: &mut Collection) -> Option<()> {
+pub fn map(item: &ColumnKind, text: &[u8], store: &mut Collection) -> Done {
     store.open();
     Scan::new(text, false).object(|scan, name| {
-        let [names, values] = store.items.as_mut_slice() else { return None };
-        let Store::Texts(names) = names else { return None };
-        unescape(name.content, names.open())?;
+        let [Store::Texts(names), values] = store.items.as_mut_slice() else { return Err(Why::Row) };
+        unescape(name.content, names.open()).ok_or(Why::Row)?;
         put(item, value(scan)?, values)?;
-        store.end_item();
-        Some(())
+        store.end_item()
     })
 }
 
 /// Put the pairs of an array; keys must be there, and differ.
-pub fn pairs(kinds: &[Kind; 2], text: &[u8], store: &mut Collection) -> Option<()> {
+pub fn pairs(kinds: &[ColumnKind; 2], text: &[u8], store: &mut Collection) -> Done {
     store.open();
     let mut keys = HashSet::new();
     Scan::new(text, false).array(|scan| {
         let mut pair = Vec::with_capacity(2);
         scan.array(|scan| {
             pair.push(value(scan)?);
-            Some(())
+            Ok(())
         })?;
-        let [key, value] = pair.as_slice() else { return None };
+        let [key, value] = pair.as_slice() else { return Err(Why::Row) };
         // Values that differ have texts that differ: each is written in one way.
         if *key == b"null" || !keys.insert(*key) {
-            return None;
+            return Err(Why::Row);
         }
         put(&kinds[0], key, &mut store.items[0])?;
         put(&kinds[1], value, &mut store.items[1])?;
-        store.end_item();
-        Some(())
+        store.end_item()
     })
 }
 
 /// Put the members of an object into the fields of a struct; one that has no field is declined.
-pub fn object(kinds: &[(Vec<u8>, Kind)], text: &[u8], store: &mut Struct) -> Option<()> {
+pub fn object(kinds: &[(Vec<u8>, ColumnKind)], text: &[u8], store: &mut Struct) -> Done {
     store.open();
     Scan::new(text, false).object(|scan, name| {
-        let place = kinds.iter().position(|(other, _)| !name.is_escaped && other == name.content)?;
+        let name = name.plain().ok_or(Why::Row)?;
+        let place = kinds.iter().position(|(other, _)| other == name).ok_or(Why::Row)?;
         put(&kinds[place].1, value(scan)?, &mut store.fields[place])
     })
 }
 
 /// Return the text of the value on which the cursor stands.
-fn value<'t>(scan: &mut Scan<'t>) -> Option<&'t [u8]> {
+fn value<'t>(scan: &mut Scan<'t>) -> Done<&'t [u8]> {
     let start = scan.at;
     scan.skip(&mut Names::default(), LEVELS)?;
-    scan.text.get(start..scan.at)
+    Ok(&scan.text[start..scan.at])
 }
 
-fn put(kind: &Kind, text: &[u8], store: &mut Store) -> Option<()> {
-    if text == b"null" { Some(()) } else { fit(kind, Means::Json, text, store) }
+fn put(kind: &ColumnKind, text: &[u8], store: &mut Store) -> Done {
+    if text == b"null" { Ok(()) } else { fit(kind, Means::Json, text, store) }
 }

@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
-    Int16Array, Int32Array, Int64Array, TimestampMicrosecondArray, new_null_array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, TimestampMicrosecondArray, new_null_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
 use super::collections::{Collection, Struct};
-use super::kinds::Kind;
-use crate::columns::builders::{Numbers, Texts, nulls};
+use super::kinds::ColumnKind;
+use crate::builders::{Numbers, TextColumn};
+use crate::why::Done;
 
 pub enum Store {
     /// Integers, truth values, days and microseconds.
     Integers(Fixed<i64>),
     Floats(Fixed<f64>),
     Decimals(Fixed<i128>),
-    Texts(Texts),
+    Texts(TextColumn),
     /// Arrays and maps.
     Collection(Collection),
     Struct(Struct),
@@ -41,70 +42,62 @@ impl<T: Copy + Default> Fixed<T> {
         self.value = Some(value);
     }
 
-    fn end(&mut self, is_kept: bool) {
+    /// End a row. One that is dead has a value: a key of a map must not be NULL.
+    fn end(&mut self, is_dead: bool) {
         let value = self.value.take();
-        self.numbers.push(value.filter(|_| is_kept));
-    }
-
-    fn truncate(&mut self, rows: usize) {
-        self.numbers.truncate(rows);
-        self.value = None;
+        self.numbers.push(value.or_else(|| is_dead.then(T::default)));
     }
 
     /// Return the values as another type holds them, and which are NULL.
     fn finish<U>(mut self, each: impl Fn(T) -> U) -> (Vec<U>, Option<NullBuffer>) {
+        let nulls = self.numbers.nulls();
         let values = self.numbers.values.into_iter().map(each).collect();
-        (values, nulls(&mut self.numbers.valid))
+        (values, nulls)
     }
 }
 
 impl Store {
-    pub fn new(kind: &Kind, rows: usize) -> Self {
-        let item = |kind: &Kind| Store::new(kind, 0);
+    pub fn new(kind: &ColumnKind, rows: usize) -> Self {
+        let item = |kind: &ColumnKind| Store::new(kind, 0);
         match kind {
-            Kind::Boolean | Kind::Integer(_) | Kind::Date | Kind::Time => Store::Integers(Fixed::new(rows)),
-            Kind::Double | Kind::Single => Store::Floats(Fixed::new(rows)),
-            Kind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
-            Kind::Text(_) | Kind::Bytes(_) | Kind::Json => Store::Texts(Texts::new(rows, 0)),
-            Kind::List(kind) => Store::Collection(Collection::new(vec![item(kind)], rows)),
-            Kind::Map(kind) => {
-                let names = Store::Texts(Texts::new(0, 0));
+            ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time => {
+                Store::Integers(Fixed::new(rows))
+            }
+            ColumnKind::Double | ColumnKind::Single => Store::Floats(Fixed::new(rows)),
+            ColumnKind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
+            ColumnKind::Text(_) | ColumnKind::Bytes(_) | ColumnKind::Json => {
+                Store::Texts(TextColumn::new(rows, 0))
+            }
+            ColumnKind::List(kind) => Store::Collection(Collection::new(vec![item(kind)], rows)),
+            ColumnKind::Map(kind) => {
+                let names = Store::Texts(TextColumn::new(0, 0));
                 Store::Collection(Collection::new(vec![names, item(kind)], rows))
             }
-            Kind::Pairs(kinds) => Store::Collection(Collection::new(kinds.iter().map(item).collect(), rows)),
-            Kind::Struct(kinds) => Store::Struct(Struct::new(kinds, rows)),
-            Kind::Unknown => Store::Nothing,
-        }
-    }
-
-    /// End a row; its value is NULL if it is not kept.
-    pub fn end(&mut self, is_kept: bool) {
-        match self {
-            Store::Integers(fixed) => fixed.end(is_kept),
-            Store::Floats(fixed) => fixed.end(is_kept),
-            Store::Decimals(fixed) => fixed.end(is_kept),
-            Store::Texts(texts) => {
-                if !is_kept {
-                    texts.take_back();
-                }
-                texts.end();
+            ColumnKind::Pairs(kinds) => {
+                Store::Collection(Collection::new(kinds.iter().map(item).collect(), rows))
             }
-            Store::Collection(collection) => collection.end(is_kept),
-            Store::Struct(fields) => fields.end(is_kept),
-            Store::Nothing => {}
+            ColumnKind::Struct(kinds) => Store::Struct(Struct::new(kinds, rows)),
+            ColumnKind::Unknown => Store::Nothing,
         }
     }
 
-    pub fn truncate(&mut self, rows: usize) {
+    /// End a row; one that is dead holds whatever was written, and is not NULL.
+    pub fn end(&mut self, is_dead: bool) -> Done {
         match self {
-            Store::Integers(fixed) => fixed.truncate(rows),
-            Store::Floats(fixed) => fixed.truncate(rows),
-            Store::Decimals(fixed) => fixed.truncate(rows),
-            Store::Texts(texts) => texts.truncate(rows),
-            Store::Collection(collection) => collection.truncate(rows),
-            Store::Struct(fields) => fields.truncate(rows),
+            Store::Integers(fixed) => fixed.end(is_dead),
+            Store::Floats(fixed) => fixed.end(is_dead),
+            Store::Decimals(fixed) => fixed.end(is_dead),
+            Store::Texts(texts) => {
+                if is_dead {
+                    texts.open();
+                }
+                texts.end()?;
+            }
+            Store::Collection(collection) => collection.end(is_dead)?,
+            Store::Struct(fields) => fields.end(is_dead)?,
             Store::Nothing => {}
         }
+        Ok(())
     }
 
     pub fn finish(self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
@@ -116,11 +109,7 @@ impl Store {
                 let array = Decimal128Array::new(values.into(), nulls);
                 Ok(Arc::new(array.with_data_type(kind.clone())))
             }
-            Store::Texts(texts) if *kind == DataType::Binary => {
-                let (offsets, data, nulls) = texts.parts();
-                Ok(Arc::new(BinaryArray::try_new(offsets, data, nulls)?))
-            }
-            Store::Texts(texts) => Ok(Arc::new(texts.finish())),
+            Store::Texts(texts) => texts.finish(*kind != DataType::Binary),
             Store::Collection(collection) => collection.finish(kind),
             Store::Struct(fields) => fields.finish(kind, rows),
             Store::Nothing => Ok(new_null_array(kind, rows)),

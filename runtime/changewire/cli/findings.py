@@ -8,7 +8,6 @@ import msgspec
 
 from changewire import extras
 from changewire.tested import JAVAS, PYTHONS, TESTED, line, ran_with, with_all_connectors
-from changewire.version import VERSION
 
 _REQUIRED: Final = "spark"
 PYSPARK: Final = "pyspark"
@@ -89,8 +88,8 @@ def kernel() -> Finding:
     advice = ""
     if found is None:
         status, advice = "missing", install
-    elif found != VERSION:
-        status, advice = "unfit", install
+    elif misfit := native.misfit():
+        status, advice = "unfit", f"{misfit}: {install}"
     elif native.is_switched_off():
         status, advice = "untested", f"{native.SWITCH}=0 switches it off"
     elif unread := native.unread():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 import pyarrow as pa
@@ -20,17 +22,13 @@ def cuts(weights: Sequence[int], *, rows: int, limit: int) -> Iterator[tuple[int
         rows: Rows of a range at most.
         limit: Bytes of a range at most; a heavier row is a range of its own.
     """
-    if 0 < len(weights) <= rows and sum(weights) <= limit:
-        yield 0, len(weights)
-        return
-    start = total = 0
-    for place, weight in enumerate(weights):
-        if place > start and (total + weight > limit or place - start >= rows):
-            yield start, place
-            start, total = place, 0
-        total += weight
-    if start < len(weights):
-        yield start, len(weights)
+    totals = [0, *accumulate(weights)]
+    start = 0
+    while start < len(weights):
+        fitting = bisect_right(totals, totals[start] + limit) - 1
+        stop = min(max(fitting, start + 1), start + rows, len(weights))
+        yield start, stop
+        start = stop
 
 
 def parts(

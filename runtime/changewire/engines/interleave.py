@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from changewire.engines.cuts import combined
-
-_LONG: Final = 128
-"""Rows of a piece, on average, from which copying pieces is quicker than taking rows."""
+from changewire.engines.native import Run, merged
 
 
 class _Piece(NamedTuple):
@@ -25,19 +22,16 @@ class _Piece(NamedTuple):
 
 
 def interleaved(
-    made: Iterable[pa.RecordBatch],
-    decoded: Iterable[pa.RecordBatch],
-    runs: Iterable[tuple[int, int]],
+    made: Iterable[pa.RecordBatch], decoded: Iterable[pa.RecordBatch], runs: Iterable[Run]
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows in the order of their messages.
 
     What is yielded is no larger than a batch of each side together.
 
     Args:
-        made: Rows of all messages; a message that was declined has one, which is left out.
+        made: Rows of all messages; those of messages that were declined are left out.
         decoded: Rows of the messages that were declined.
-        runs: Runs of messages that were declined: index of the first one's row in ``made``, and
-            how many they are. The last run begins behind all rows, and is empty.
+        runs: Runs of messages that were declined; see `changewire.engines.native.Made`.
     """
     pieces = _pieces(_Rows(made, is_made=True), _Rows(decoded, is_made=False), runs)
     for _, group in groupby(pieces, key=itemgetter(0)):
@@ -46,35 +40,26 @@ def interleaved(
 
 def _joined(pieces: Sequence[_Piece]) -> pa.RecordBatch:
     """Return the rows of pieces, which are of one batch of each side at most, in their order."""
-    if sum(p.stop - p.start for p in pieces) > _LONG * len(pieces):
-        return combined([p.batch.slice(p.start, p.stop - p.start) for p in pieces])
-    batches: list[pa.RecordBatch] = []
-    shift: dict[bool, int] = {}
-    size = 0
-    for is_made in (True, False):
-        if side := [piece for piece in pieces if piece.is_made is is_made]:
-            start, stop = side[0].start, side[-1].stop
-            batches.append(side[0].batch.slice(start, stop - start))
-            shift[is_made] = size - start
-            size += stop - start
     if len(pieces) == 1:
-        return batches[0]
-    rows = (range(p.start + shift[p.is_made], p.stop + shift[p.is_made]) for p in pieces)
-    return combined(batches).take(pa.array([*chain.from_iterable(rows)], pa.int64()))
+        (piece,) = pieces
+        return piece.batch.slice(piece.start, piece.stop - piece.start)
+    sides = {piece.is_made: piece.batch for piece in pieces}
+    places = {side: place for place, side in enumerate(sides)}
+    return merged([*sides.values()], [(places[p.is_made], p.start, p.stop) for p in pieces])
 
 
 def _pieces(
-    made: _Rows, decoded: _Rows, runs: Iterable[tuple[int, int]]
+    made: _Rows, decoded: _Rows, runs: Iterable[Run]
 ) -> Iterator[tuple[tuple[int, int], _Piece]]:
     """Yield pieces of batches, each with the numbers of the batches that are read then."""
     row = 0
-    for first, count in runs:
+    for first, rows, messages in runs:
         for piece in made.rows(first - row):
             yield (made.number, decoded.number), piece
-        made.skip(count)
-        for piece in decoded.messages(count):
+        made.skip(rows)
+        for piece in decoded.messages(messages):
             yield (made.number, decoded.number), piece
-        row = first + count
+        row = first + rows
 
 
 class _Rows:
@@ -118,7 +103,8 @@ class _Rows:
         batch = self._batch
         while batch is None or self._at == len(batch):
             batch, self._at = next(self._batches), 0
-            self._sizes = filter(None, batch.column("elements").to_pylist())
+            if not self._is_made:
+                self._sizes = filter(None, batch.column("elements").to_pylist())
             self.number += 1
         self._batch = batch
         return batch

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -32,6 +33,9 @@ SWITCH: Final = "CHANGEWIRE_NATIVE"
 MODULE: Final = "changewire_native"
 """The kernel's module, of the distribution changewire-native."""
 
+ADAPTERS: Final = "changewire.changes"
+"""The package whose sources a kernel is built from: what it makes of messages, they say."""
+
 TABLE: Final = "kernel.jsonl"
 """File of a family's package: its schemas as the kernel reads them."""
 
@@ -49,8 +53,12 @@ _EFFECTS: Final = ("effect_key", "effect_kind", "effect_names", "effect_before_k
 _IMAGES: Final = ("typed_before", "typed_after")
 
 
+Run: TypeAlias = tuple[int, int, int]
+"""Rows that follow one another: the first, how many they are, and of how many messages."""
+
+
 class Made(NamedTuple):
-    """What the kernel made of messages; one that was declined has one row, of NULL.
+    """What the kernel made of messages; one that was declined has rows that are to be left out.
 
     Attributes:
         change: Columns of the changes.
@@ -61,8 +69,8 @@ class Made(NamedTuple):
         images: Its rows before and after as columns of a type, if both forms were asked for.
         places: Which message each row is of; None if each message has one row.
         declined: Indexes of the messages that were declined.
-        runs: The same as runs of rows: index of the first row, and how many they are. The last run
-            begins behind all rows, and is empty.
+        runs: The same as runs of rows: index of the first row, how many they are, and of how many
+            messages. The last run begins behind all rows, and is empty.
     """
 
     change: Mapping[str, pa.Array]
@@ -71,7 +79,7 @@ class Made(NamedTuple):
     images: Sequence[pa.Array]
     places: Places | None
     declined: pa.Array
-    runs: Sequence[tuple[int, int]]
+    runs: Sequence[Run]
 
     def rows(self, start: int, count: int) -> Made:
         """Return some rows; the result says nothing of messages."""
@@ -164,10 +172,10 @@ class Kernel:
             self._warn()
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         change = {name: columns[name] for name in CHANGE_COLUMNS}
-        each = pc.max_element_wise(sizes, pa.scalar(1, pa.int32()))
+        each = pc.abs(sizes)
         places = None if len(rows) == len(batch) else places_of(each)
-        is_declined = pc.equal(sizes, 0)
-        starts = pc.subtract(pc.cumulative_sum(each), each).filter(is_declined).to_pylist()
+        is_declined = pc.less(sizes, 0)
+        starts = pc.subtract(pc.cumulative_sum(each), each).filter(is_declined)
         return Made(
             change,
             columns["leniencies"],
@@ -175,7 +183,7 @@ class Kernel:
             [columns[name] for name in _IMAGES if name in columns],
             places,
             pc.indices_nonzero(is_declined),
-            [*_runs(starts), (len(rows), 0)],
+            [*_runs(starts.to_pylist(), each.filter(is_declined).to_pylist()), (len(rows), 0, 0)],
         )
 
     def _warn(self) -> None:
@@ -226,9 +234,40 @@ def kernel_of(
 
 
 def installed() -> Any:
-    """Return the kernel's module; None if it is not there, of another version or switched off."""
+    """Return the kernel's module; None if it is not there, does not fit or is switched off."""
     found = None if is_switched_off() else _module()
-    return found if getattr(found, "VERSION", None) == VERSION else None
+    return None if found is None or misfit() else found
+
+
+def misfit() -> str | None:
+    """Return why the kernel that is there is not used; None if it fits, or there is none."""
+    found = _module()
+    if found is None:
+        return None
+    if (version := getattr(found, "VERSION", "unknown")) != VERSION:
+        return f"it is of version {version}, and changewire of {VERSION}"
+    if getattr(found, "ADAPTERS", None) != digest_of_adapters():
+        return f"it was built from other sources of {ADAPTERS}"
+    return None
+
+
+@cache
+def digest_of_adapters() -> str:
+    """Return the digest of the adapters' sources, as ``native/build.rs`` makes it."""
+    digest = sha256()
+    for name, file in sorted(_sources(files(ADAPTERS), "")):
+        source = file.read_bytes()
+        digest.update(f"{name}\n{len(source)}\n".encode() + source)
+    return digest.hexdigest()
+
+
+def _sources(folder: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    """Yield the sources in a folder of a package, with their names below it."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _sources(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield f"{prefix}{entry.name}", entry
 
 
 def is_switched_off() -> bool:
@@ -275,10 +314,25 @@ def table_of(format: str) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield runs of rows that follow one another: the first of each, and how many they are."""
-    first = 0
-    for i, row in enumerate(rows, 1):
-        if i == len(rows) or rows[i] != row + 1:
-            yield rows[first], i - first
-            first = i
+def _runs(starts: list[int], sizes: list[int]) -> Iterator[Run]:
+    """Yield runs of messages whose rows follow one another, by their first rows and their sizes."""
+    first = rows = messages = 0
+    for start, size in zip(starts, sizes, strict=True):
+        if messages and start == first + rows:
+            rows, messages = rows + size, messages + 1
+            continue
+        if messages:
+            yield first, rows, messages
+        first, rows, messages = start, size, 1
+    if messages:
+        yield first, rows, messages
+
+
+def merged(batches: Sequence[pa.RecordBatch], pieces: Sequence[tuple[int, int, int]]) -> Any:
+    """Return some rows of batches of one schema as one batch, by the kernel, which must be there.
+
+    Args:
+        batches: Batches of one schema.
+        pieces: Runs of rows: which batch each is of, its first row and the one behind its last.
+    """
+    return _module().merged(batches, pieces)

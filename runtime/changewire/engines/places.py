@@ -33,7 +33,8 @@ class Places(NamedTuple):
 def places_of(sizes: pa.Array) -> Places:
     """Return the places of all elements of records, by how many each record has, as int32."""
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(sizes)])
-    rows = pa.array(range(offsets[-1].as_py()), pa.int32())
+    ones = pa.repeat(pa.scalar(1, pa.int32()), offsets[-1].as_py())
+    rows = pc.subtract(pc.cumulative_sum(ones), pa.scalar(1, pa.int32()))
     record = pc.list_parent_indices(pa.ListArray.from_arrays(offsets, rows))
     element = pc.subtract(rows, offsets.take(record))
     is_first, zero = pc.equal(element, 0), pa.scalar(0, pa.int32())

@@ -1,6 +1,8 @@
 //! Rows as JSON text: their columns, and the keys that are made of them.
 
+use crate::json::writing::named;
 use crate::table::tape::{Message, Slot};
+use crate::why::{Done, Why};
 
 /// The Python type of a value, if its JSON text does not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,9 +20,19 @@ pub enum Means {
 /// A column of a row that was written: its name and its value in the row's text.
 #[derive(Clone, Copy)]
 pub struct Cell {
-    pub name: (usize, usize),
-    pub value: (usize, usize),
+    name: (usize, usize),
+    value: (usize, usize),
     pub means: Means,
+}
+
+impl Cell {
+    pub fn name<'d>(&self, data: &'d [u8]) -> &'d [u8] {
+        &data[self.name.0..self.name.1]
+    }
+
+    pub fn value<'d>(&self, data: &'d [u8]) -> &'d [u8] {
+        &data[self.value.0..self.value.1]
+    }
 }
 
 /// A row that was written to a buffer.
@@ -40,8 +52,8 @@ pub struct Written<'w> {
 impl<'w> Written<'w> {
     /// Return the JSON text of a column; none if there is no such column.
     pub fn value(&self, name: &[u8]) -> Option<&'w [u8]> {
-        let same = |cell: &&Cell| &self.data[cell.name.0..cell.name.1] == name;
-        self.row.cells.iter().find(same).map(|cell| &self.data[cell.value.0..cell.value.1])
+        let same = |cell: &&Cell| cell.name(self.data) == name;
+        self.row.cells.iter().find(same).map(|cell| cell.value(self.data))
     }
 
     pub fn has_columns(&self) -> bool {
@@ -50,7 +62,7 @@ impl<'w> Written<'w> {
 
     pub fn names(&self) -> impl Iterator<Item = &'w [u8]> + use<'w> {
         let data = self.data;
-        self.row.cells.iter().map(move |cell| &data[cell.name.0..cell.name.1])
+        self.row.cells.iter().map(move |cell| cell.name(data))
     }
 }
 
@@ -61,20 +73,27 @@ pub fn write_row(
     message: &Message,
     row: &mut Row,
     out: &mut Vec<u8>,
-    mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Option<Means>,
-) -> Option<()> {
+    mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Done<Means>,
+) -> Done {
     row.begin(out);
-    for (place, slot) in message.elements(map) {
-        let name = message.content(slot)?;
+    for (name, slot) in message.members(map) {
+        let name = message.content(name).ok_or(Why::Name)?;
         row.name(&[name], out);
-        let means = value(name, message.tape.slots.get(place + 1)?, out)?;
+        let means = value(name, slot, out)?;
         row.end_value(means, out);
     }
     out.push(b'}');
-    Some(())
+    Ok(())
 }
 
 impl Row {
+    /// Begin anew, without columns; whether there is a row.
+    pub fn reset(&mut self, is_there: bool) -> bool {
+        self.cells.clear();
+        self.is_there = is_there;
+        is_there
+    }
+
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         self.cells.clear();
         self.is_there = true;
@@ -94,6 +113,12 @@ impl Row {
         let end = out.len();
         out.extend_from_slice(b"\":");
         self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()), means: Means::Json });
+    }
+
+    /// Tell whether the name that was written last is that of another column as well.
+    pub fn is_last_twice(&self, data: &[u8]) -> bool {
+        let Some((last, others)) = self.cells.split_last() else { return false };
+        others.iter().any(|other| other.name(data) == last.name(data))
     }
 
     /// End the value of the column whose name was written last.
@@ -130,23 +155,38 @@ pub fn write_key<'k>(
         return false;
     }
     out.push(b'{');
-    for (i, name) in names.enumerate() {
-        out.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
-        out.extend_from_slice(name);
-        out.extend_from_slice(b"\":");
+    for name in names {
+        named(name, out);
         out.extend_from_slice(value(name).unwrap_or_default());
     }
     out.push(b'}');
     true
 }
 
-/// Tell whether two values are equal in Python, by their texts; `None` where that is not seen.
-pub fn is_same(one: &[u8], other: &[u8]) -> Option<bool> {
-    if one == other {
-        return Some(true);
+/// Return the key that a row had before, if this differs from its key now.
+///
+/// `may_equal` tells whether values of a column may be equal in Python and look different.
+pub fn old_key<'k>(
+    names: impl Iterator<Item = &'k [u8]> + Clone,
+    before: Written<'k>,
+    value: impl Fn(&[u8]) -> Option<&'k [u8]>,
+    may_equal: impl Fn(&[u8]) -> bool,
+    key: &[u8],
+) -> Done<Option<Vec<u8>>> {
+    let mut old = Vec::new();
+    if !write_key(names.clone(), |name| before.value(name), &mut old) || old == key {
+        return Ok(None);
     }
-    let is_text = |value: &[u8]| value.first() == Some(&b'"');
-    let is_integer = |value: &[u8]| value.iter().all(|c| matches!(c, b'-' | b'0'..=b'9'));
-    let is_told = (is_text(one) || is_integer(one)) && (is_text(other) || is_integer(other));
-    is_told.then_some(false)
+    for name in names {
+        let (Some(was), Some(now)) = (before.value(name), value(name)) else { return Err(Why::Key) };
+        if was != now && (may_equal(name) || !(is_simple(was) && is_simple(now))) {
+            return Err(Why::Key);
+        }
+    }
+    Ok(Some(old))
+}
+
+/// Tell whether a value is text or an integer: those that look different are not equal.
+fn is_simple(value: &[u8]) -> bool {
+    value.first() == Some(&b'"') || value.iter().all(|c| matches!(c, b'-' | b'0'..=b'9'))
 }

@@ -1,0 +1,102 @@
+use super::text;
+use crate::json::number::{number, write_decimal, write_float, write_integral, write_unscaled};
+
+/// What is read of a number: its text, its value if it is an integer, and whether it stays as it is.
+#[test]
+fn reads_numbers() {
+    let cases = [
+        ("0", Some(0), true),
+        ("-1,", Some(-1), true),
+        ("9223372036854775807]", Some(i64::MAX), true),
+        ("-9223372036854775808", Some(i64::MIN), true),
+        ("1.5", None, true),
+        ("0.10", None, false),
+        ("-0.0", None, true),
+        ("1234567890.12345678", None, false),
+    ];
+    for (given, integer, is_plain) in cases {
+        let found = number(given.as_bytes(), false).expect(given);
+        assert_eq!(text(found.text), given.trim_end_matches([',', ']']));
+        assert_eq!((found.integer, found.is_plain), (integer, is_plain), "{given}");
+    }
+}
+
+/// What Python may read or write otherwise is declined.
+#[test]
+fn declines_numbers() {
+    let cases = [
+        "",
+        "-",
+        "+1",
+        "01",
+        "-01",
+        "-0",
+        ".5",
+        "1.",
+        "1.e1",
+        "1e1",
+        "1E1",
+        "1.0e1",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "0.00001",
+        "0.00000000000000000001",
+        "10000000000000000.0",
+    ];
+    for given in cases {
+        assert!(number(given.as_bytes(), false).is_none(), "{given}");
+    }
+    assert!(number(b"0.1000000000000000055511151231257827", false).is_some());
+    assert!(number(b"0.1000000000000000055511151231257827", true).is_none(), "binary64 has other digits");
+    assert!(number(b"0.10000000000000000000", true).is_some());
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Option<String> {
+    let mut out = Vec::new();
+    write(&mut out).map(|()| text(&out).to_owned())
+}
+
+/// Floats are written with the fewest digits, and integers as floats only if they are exact.
+#[test]
+fn writes_floats() {
+    for (value, expected) in
+        [(0.1, "0.1"), (1.0, "1.0"), (-2.5, "-2.5"), (9_007_199_254_740_993.0, "9007199254740992.0")]
+    {
+        let found = written(|out| {
+            write_float(value, out);
+            Some(())
+        });
+        assert_eq!(found.as_deref(), Some(expected));
+    }
+    assert_eq!(written(|out| write_integral(-3, out)).as_deref(), Some("-3.0"));
+    assert_eq!(written(|out| write_integral(1 << 53, out)), None);
+}
+
+/// A decimal is written as Python writes it, or declined.
+#[test]
+fn writes_decimals() {
+    for given in ["0", "-0", "12.50", "0.000001", "0.0000001"] {
+        let expected = (given != "0.0000001").then(|| format!("\"{given}\""));
+        assert_eq!(written(|out| write_decimal(given.as_bytes(), out)), expected, "{given}");
+    }
+    for given in ["", "+1", "01", "1.", ".5", "1e3", "1.2.3", "1a", "0.00000000"] {
+        assert_eq!(written(|out| write_decimal(given.as_bytes(), out)), None, "{given}");
+    }
+}
+
+/// An unscaled integer in two's complement becomes a decimal of its scale.
+#[test]
+fn writes_unscaled() {
+    let cases: [(&[u8], u32, Option<&str>); 7] = [
+        (&[0x04, 0xd2], 2, Some("\"12.34\"")),
+        (&[0xff], 0, Some("\"-1\"")),
+        (&[0x00], 3, Some("\"0.000\"")),
+        (&[0x80], 2, Some("\"-1.28\"")),
+        (&[0x01], 7, None),
+        (&[], 0, None),
+        (&[1; 17], 0, None),
+    ];
+    for (bytes, scale, expected) in cases {
+        assert_eq!(written(|out| write_unscaled(bytes, scale, out)).as_deref(), expected, "{bytes:?}");
+    }
+}

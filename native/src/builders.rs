@@ -1,0 +1,204 @@
+//! Columns that are built row by row. A row that turns out to be dead is ended like any other.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BinaryArray, ListArray, StringArray, StructArray};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, Field, Fields};
+
+use crate::why::{Done, Why};
+
+/// Bytes of a column of text from which on messages are declined: its offsets have 31 bits, so that
+/// there is room for one more message.
+pub const MOST_BYTES: usize = 1 << 30;
+
+/// The ends of rows within what they hold together: they grow, and fit into 31 bits.
+pub struct Offsets(Vec<i32>);
+
+impl Offsets {
+    pub fn new(rows: usize) -> Self {
+        let mut ends = Vec::with_capacity(rows + 1);
+        ends.push(0);
+        Offsets(ends)
+    }
+
+    /// Add an end; one that has no room is declined.
+    #[inline]
+    pub fn push(&mut self, end: usize) -> Done {
+        self.0.push(i32::try_from(end).map_err(|_| Why::Size)?);
+        Ok(())
+    }
+
+    /// Add rows that hold nothing.
+    fn repeat(&mut self, rows: usize) {
+        let end = self.0.last().copied().unwrap_or_default();
+        self.0.resize(self.0.len() + rows, end);
+    }
+
+    /// Return the last end.
+    fn last(&self) -> usize {
+        self.0.last().and_then(|end| usize::try_from(*end).ok()).unwrap_or_default()
+    }
+
+    pub fn finish(self) -> OffsetBuffer<i32> {
+        OffsetBuffer::new(ScalarBuffer::from(self.0))
+    }
+}
+
+/// A column of text or bytes.
+pub struct TextColumn {
+    data: Vec<u8>,
+    offsets: Offsets,
+    valid: BooleanBufferBuilder,
+    is_there: bool,
+    /// Rows at the end that are NULL, and not yet among the others: most columns of most formats are.
+    nulls: usize,
+}
+
+impl TextColumn {
+    pub fn new(rows: usize, bytes: usize) -> Self {
+        TextColumn {
+            data: Vec::with_capacity(bytes),
+            offsets: Offsets::new(rows),
+            valid: BooleanBufferBuilder::new(rows),
+            is_there: false,
+            nulls: 0,
+        }
+    }
+
+    /// Return where the text of the row goes, which is not NULL then.
+    pub fn open(&mut self) -> &mut Vec<u8> {
+        self.is_there = true;
+        &mut self.data
+    }
+
+    pub fn put(&mut self, text: &[u8]) {
+        self.open().extend_from_slice(text);
+    }
+
+    /// Return all that was written.
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// Return the text of the row so far; none if it is NULL.
+    pub fn text(&self) -> Option<&[u8]> {
+        self.is_there.then(|| &self.data[self.offsets.last()..])
+    }
+
+    /// Make the row NULL, whatever was written.
+    pub fn take_back(&mut self) {
+        self.data.truncate(self.offsets.last());
+        self.is_there = false;
+    }
+
+    #[inline]
+    pub fn end(&mut self) -> Done {
+        if !self.is_there {
+            self.nulls += 1;
+            return Ok(());
+        }
+        self.add_nulls();
+        self.offsets.push(self.data.len())?;
+        self.valid.append(true);
+        self.is_there = false;
+        Ok(())
+    }
+
+    fn add_nulls(&mut self) {
+        if self.nulls > 0 {
+            self.offsets.repeat(self.nulls);
+            self.valid.append_n(self.nulls, false);
+            self.nulls = 0;
+        }
+    }
+
+    /// Return the column; an error if it is to be text, and is no UTF-8.
+    pub fn finish(mut self, is_text: bool) -> Result<ArrayRef, ArrowError> {
+        self.add_nulls();
+        let nulls = nulls(&mut self.valid);
+        let (offsets, data) = (self.offsets.finish(), self.data.into());
+        Ok(if is_text {
+            Arc::new(StringArray::try_new(offsets, data, nulls)?)
+        } else {
+            Arc::new(BinaryArray::try_new(offsets, data, nulls)?)
+        })
+    }
+}
+
+/// A column of lists of texts.
+pub struct TextLists {
+    items: TextColumn,
+    count: usize,
+    ends: Offsets,
+    valid: BooleanBufferBuilder,
+}
+
+impl TextLists {
+    pub fn new() -> Self {
+        let valid = BooleanBufferBuilder::new(0);
+        TextLists { items: TextColumn::new(0, 0), count: 0, ends: Offsets::new(0), valid }
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.items.data.len() < MOST_BYTES
+    }
+
+    /// End a row that has a list, or NULL.
+    pub fn end<'t>(&mut self, items: Option<impl Iterator<Item = &'t [u8]>>) -> Done {
+        self.valid.append(items.is_some());
+        for item in items.into_iter().flatten() {
+            self.items.put(item);
+            self.items.end()?;
+            self.count += 1;
+        }
+        self.ends.push(self.count)
+    }
+
+    pub fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        let item = Arc::new(field("item", &DataType::Utf8));
+        let nulls = nulls(&mut self.valid);
+        Ok(Arc::new(ListArray::try_new(item, self.ends.finish(), self.items.finish(true)?, nulls)?))
+    }
+}
+
+/// A column of values of one size.
+pub struct Numbers<T> {
+    pub values: Vec<T>,
+    valid: BooleanBufferBuilder,
+}
+
+impl<T: Copy + Default> Numbers<T> {
+    pub fn new(rows: usize) -> Self {
+        Numbers { values: Vec::with_capacity(rows), valid: BooleanBufferBuilder::new(rows) }
+    }
+
+    pub fn push(&mut self, value: Option<T>) {
+        self.valid.append(value.is_some());
+        self.values.push(value.unwrap_or_default());
+    }
+
+    /// Return which values are NULL.
+    pub fn nulls(&mut self) -> Option<NullBuffer> {
+        nulls(&mut self.valid)
+    }
+}
+
+pub fn field(name: &str, kind: &DataType) -> Field {
+    Field::new(name, kind.clone(), true)
+}
+
+pub fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
+    let found = NullBuffer::new(valid.finish());
+    (found.null_count() > 0).then_some(found)
+}
+
+/// Return a column of structs.
+pub fn structs<const N: usize>(
+    columns: [(&str, ArrayRef); N],
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, ArrowError> {
+    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
+}

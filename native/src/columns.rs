@@ -1,0 +1,262 @@
+//! The columns of changes, built row by row; the rows of a message that is declined are dead.
+
+use std::iter::Empty;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray};
+use arrow_schema::{ArrowError, Field, Schema};
+
+use crate::builders::{MOST_BYTES, Numbers, TextColumn, TextLists, field, structs};
+use crate::json::writing::named;
+use crate::rows::Row;
+use crate::typed::{Form, Images, RowType};
+use crate::why::{Done, Why};
+
+/// Bytes that are reserved for a column at most, whatever rows needed before.
+const MOST_RESERVED: usize = 1 << 22;
+
+/// What is no text of a change.
+#[derive(Default)]
+pub struct Rest {
+    /// Microseconds since the Unix epoch.
+    pub event_time: Option<i64>,
+    pub sequence: Option<(i64, i64)>,
+    /// Whether a column of the key is, or may be, a decimal, which is text in JSON.
+    pub has_decimal_key: bool,
+    /// Whether it says nothing about columns, whatever the image is said to be.
+    pub is_empty_image: bool,
+}
+
+/// Names of the columns of text, in their order.
+#[derive(Clone, Copy)]
+pub enum Name {
+    Op,
+    System,
+    Database,
+    Schema,
+    Table,
+    Key,
+    BeforeKey,
+    Before,
+    After,
+    Ddl,
+    Fingerprint,
+    Attributes,
+    EffectKey,
+    EffectBeforeKey,
+    EffectKind,
+}
+
+const COUNT: usize = Name::EffectKind as usize + 1;
+
+/// Bytes for each column of text.
+pub type PerRow = [usize; COUNT];
+
+/// What a change with a key does to one row, and to another one if it moves it.
+pub struct Effect {
+    /// The key as JSON text, its columns in the order of their names; none if nothing is done.
+    pub key: Option<Vec<u8>>,
+    /// The key of the row that is deleted, if the row had another one before.
+    pub before_key: Option<Vec<u8>>,
+    pub kind: &'static str,
+    /// Columns that a patch sets, as they stand in JSON text.
+    pub names: Option<Vec<Vec<u8>>>,
+}
+
+pub struct Columns {
+    texts: [TextColumn; COUNT],
+    event_time: Numbers<i64>,
+    major: Numbers<i64>,
+    minor: Numbers<i64>,
+    /// Rows as columns of a type; none if they are JSON text.
+    images: Option<Images>,
+    undeclared: Vec<u8>,
+    leniencies: TextLists,
+    effect_names: TextLists,
+    /// How many rows each message has; less than 0 if they are dead.
+    sizes: Vec<i32>,
+    rows: usize,
+}
+
+impl Columns {
+    /// Begin without rows.
+    ///
+    /// `per_row` is how many bytes of each column a row may need, estimated by `bytes_per_row`.
+    pub fn new(messages: usize, per_row: &PerRow, row: Option<&Arc<RowType>>) -> Self {
+        Columns {
+            texts: std::array::from_fn(|i| {
+                TextColumn::new(messages, messages.saturating_mul(per_row[i]).min(MOST_RESERVED))
+            }),
+            event_time: Numbers::new(messages),
+            major: Numbers::new(messages),
+            minor: Numbers::new(messages),
+            images: row.map(|row| Images::new(row, messages)),
+            undeclared: Vec::new(),
+            leniencies: TextLists::new(),
+            effect_names: TextLists::new(),
+            sizes: Vec::with_capacity(messages),
+            rows: 0,
+        }
+    }
+
+    pub fn of(&mut self, name: Name) -> &mut TextColumn {
+        &mut self.texts[name as usize]
+    }
+
+    /// Return all that was written to a column.
+    pub fn data(&self, name: Name) -> &[u8] {
+        self.texts[name as usize].data()
+    }
+
+    /// Return what was written to a column of this row; none if it is NULL.
+    pub fn text(&self, name: Name) -> Option<&[u8]> {
+        self.texts[name as usize].text()
+    }
+
+    /// Whether there is room for more; without, messages are declined.
+    pub fn has_room(&self) -> bool {
+        self.texts.iter().all(|text| text.data().len() < MOST_BYTES)
+            && self.leniencies.has_room()
+            && self.effect_names.has_room()
+    }
+
+    /// Fit the images of the row into the columns of its type.
+    pub fn fit(&mut self, rows: &[Row; 2]) -> Done {
+        let Some(images) = &mut self.images else { return Ok(()) };
+        self.undeclared.clear();
+        for (side, name) in [Name::Before, Name::After].into_iter().enumerate() {
+            let text = &self.texts[name as usize];
+            if text.text().is_some() {
+                images.put(side, &rows[side], text.data(), &mut self.undeclared)?;
+            }
+        }
+        if !self.undeclared.is_empty() {
+            let out = self.texts[Name::Attributes as usize].open();
+            out.pop();
+            named(b"undeclared", out);
+            out.push(b'{');
+            out.extend_from_slice(&self.undeclared);
+            out.extend_from_slice(b"}}");
+        }
+        Ok(())
+    }
+
+    /// End a row.
+    pub fn end<'n>(
+        &mut self,
+        rest: &Rest,
+        leniencies: impl Iterator<Item = &'n str>,
+        effect: Option<&Effect>,
+    ) -> Done {
+        if let Some(effect) = effect {
+            self.of(Name::EffectKind).put(effect.kind.as_bytes());
+            let keys = [(Name::EffectKey, &effect.key), (Name::EffectBeforeKey, &effect.before_key)];
+            for (name, key) in keys {
+                if let Some(key) = key {
+                    self.of(name).put(key);
+                }
+            }
+        }
+        self.texts.iter_mut().try_for_each(TextColumn::end)?;
+        self.leniencies.end(Some(leniencies.map(str::as_bytes)))?;
+        let names = effect.and_then(|effect| effect.names.as_ref());
+        self.effect_names.end(names.map(|names| names.iter().map(Vec::as_slice)))?;
+        if let Some(images) = &mut self.images {
+            images.end(false)?;
+        }
+        self.numbers(rest);
+        Ok(())
+    }
+
+    /// End a row that is dead, whatever was written of it.
+    pub fn end_dead(&mut self) -> Done {
+        for text in &mut self.texts {
+            text.take_back();
+            text.end()?;
+        }
+        self.leniencies.end(None::<Empty<_>>)?;
+        self.effect_names.end(None::<Empty<_>>)?;
+        if let Some(images) = &mut self.images {
+            images.end(true)?;
+        }
+        self.numbers(&Rest::default());
+        Ok(())
+    }
+
+    fn numbers(&mut self, rest: &Rest) {
+        self.event_time.push(rest.event_time);
+        self.major.push(rest.sequence.map(|sequence| sequence.0));
+        self.minor.push(rest.sequence.map(|sequence| sequence.1));
+        self.rows += 1;
+    }
+
+    /// Return how many bytes of each column its rows needed, and some more.
+    pub fn bytes_per_row(&self) -> PerRow {
+        let rows = self.rows.max(1);
+        std::array::from_fn(|i| match self.texts[i].data().len() {
+            0 => 0,
+            bytes => bytes / rows + bytes / rows / 16 + 1,
+        })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// End a message of so many rows, alive or dead.
+    pub fn end_message(&mut self, rows: usize, is_dead: bool) -> Done {
+        let rows = i32::try_from(rows).map_err(|_| Why::Size)?;
+        self.sizes.push(if is_dead { -rows } else { rows });
+        Ok(())
+    }
+
+    /// Return the columns, and how many rows each message has.
+    pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
+        let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
+        let form = self.images.as_ref().map_or(Form::Text, Images::form);
+        let images = self.images.take().map(Images::finish).transpose()?.flatten();
+        let mut texts = Vec::with_capacity(COUNT);
+        for text in self.texts {
+            texts.push(text.finish(true)?);
+        }
+        let text = |name: Name| Arc::clone(&texts[name as usize]);
+        let (instead, beside) = if form == Form::Columns { (images, None) } else { (None, images) };
+        let [before, after] = instead.unwrap_or_else(|| [text(Name::Before), text(Name::After)]);
+        let source = [
+            ("system", text(Name::System)),
+            ("database", text(Name::Database)),
+            ("schema", text(Name::Schema)),
+            ("table", text(Name::Table)),
+        ];
+        let nulls = self.major.nulls();
+        let integers = |values: Vec<i64>| Arc::new(Int64Array::new(values.into(), nulls.clone())) as ArrayRef;
+        let order = [("major", integers(self.major.values)), ("minor", integers(self.minor.values))];
+        let times = self.event_time.nulls();
+        let times = TimestampMicrosecondArray::new(self.event_time.values.into(), times).with_timezone("UTC");
+        let mut columns = vec![
+            ("op", text(Name::Op)),
+            ("source", structs(source, None)?),
+            ("key", text(Name::Key)),
+            ("before_key", text(Name::BeforeKey)),
+            ("before", before),
+            ("after", after),
+            ("event_time", Arc::new(times)),
+            ("sequence", structs(order, nulls)?),
+            ("ddl", text(Name::Ddl)),
+            ("schema_fingerprint", text(Name::Fingerprint)),
+            ("attributes", text(Name::Attributes)),
+            ("leniencies", self.leniencies.finish()?),
+            ("effect_key", text(Name::EffectKey)),
+            ("effect_before_key", text(Name::EffectBeforeKey)),
+            ("effect_kind", text(Name::EffectKind)),
+            ("effect_names", self.effect_names.finish()?),
+        ];
+        if let Some([before, after]) = beside {
+            columns.extend([("typed_before", before), ("typed_after", after)]);
+        }
+        let fields: Vec<Field> = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?, sizes))
+    }
+}

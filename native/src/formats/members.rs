@@ -1,0 +1,40 @@
+//! Members of JSON objects whose values are those of messages.
+
+use crate::json::writing::{comma, named};
+use crate::table::tape::{Message, Slot};
+use crate::why::Done;
+
+/// Write members whose values are there, as a message has them.
+pub fn members(parts: &[(&str, &Slot)], message: &Message, out: &mut Vec<u8>) -> Done {
+    for (name, slot) in parts.iter().filter(|(_, slot)| !slot.is_absent()) {
+        named(name.as_bytes(), out);
+        message.write(slot, out)?;
+    }
+    Ok(())
+}
+
+/// Write the unknown properties of a message by JSON Pointer, in the order of their names.
+pub fn extras(message: &Message, out: &mut Vec<u8>) -> Done {
+    if message.tape.extras.is_empty() {
+        return Ok(());
+    }
+    let mut found: Vec<_> = message.tape.extras.iter().collect();
+    found.sort_by_key(|extra| &message.text[extra.name.0..extra.name.1]);
+    named(b"extra", out);
+    out.push(b'{');
+    for extra in found {
+        comma(out);
+        out.extend_from_slice(b"\"/");
+        for c in &message.text[extra.name.0..extra.name.1] {
+            match c {
+                b'~' => out.extend_from_slice(b"~0"),
+                b'/' => out.extend_from_slice(b"~1"),
+                c => out.push(*c),
+            }
+        }
+        out.extend_from_slice(b"\":");
+        message.write(&extra.value, out)?;
+    }
+    out.push(b'}');
+    Ok(())
+}

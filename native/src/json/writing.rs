@@ -1,0 +1,40 @@
+//! Members of JSON objects, one behind the other.
+
+/// Write a comma, unless an object or an array begins here.
+pub fn comma(out: &mut Vec<u8>) {
+    if !matches!(out.last(), None | Some(b'{' | b'[')) {
+        out.push(b',');
+    }
+}
+
+/// Write the name of a member, which needs no escapes; the first one is put behind the brace.
+pub fn named(name: &[u8], out: &mut Vec<u8>) {
+    comma(out);
+    out.push(b'"');
+    out.extend_from_slice(name);
+    out.extend_from_slice(b"\":");
+}
+
+/// Write a member whose value is plain text.
+pub fn word(name: &str, value: &str, out: &mut Vec<u8>) {
+    named(name.as_bytes(), out);
+    out.push(b'"');
+    out.extend_from_slice(value.as_bytes());
+    out.push(b'"');
+}
+
+/// Write a member that is an array of plain texts, if there are some.
+pub fn words(name: &str, values: &[&str], out: &mut Vec<u8>) {
+    if values.is_empty() {
+        return;
+    }
+    named(name.as_bytes(), out);
+    out.push(b'[');
+    for value in values {
+        comma(out);
+        out.push(b'"');
+        out.extend_from_slice(value.as_bytes());
+        out.push(b'"');
+    }
+    out.push(b']');
+}
