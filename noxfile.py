@@ -49,7 +49,7 @@ DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_varian
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
 KAFKA = ("kafka/test_read",)
-TABLES = tuple(f"merge/test_{name}" for name in ("adopt", "cases", "histories", "once", "tables"))
+TABLES = tuple(f"merge/test_{name}" for name in ("adopt", "cases", "once", "tables"))
 LINES = {
     "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
     "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
