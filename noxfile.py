@@ -24,7 +24,7 @@ nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"  # uv, if it is installed, is much quicker
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build", "pages"]
+nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build"]
 nox.options.sessions += ["native_lint", "native_tests"]
 
 ROOT = Path(__file__).parent
@@ -44,16 +44,13 @@ SOURCES = {"PYTHONPATH": os.pathsep.join(SOURCE_FOLDERS)}
 PINS = "constraints/dev.txt"
 PINS_OF_FLINK = "constraints/flink.txt"
 WITHOUT_FLINK = (3, 13)
-PAGES = ("tests/docs", "tests/examples", "tests/benchmarks")
-"""Tests of pages, pictures, examples and benchmarks."""
-
 # Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
 PROCESSES = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder", "--durations=20")
 DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_variant")
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
 KAFKA = ("kafka/test_read",)
-TABLES = tuple(f"merge/test_{name}" for name in ("adopt", "cases", "histories", "once", "tables"))
+TABLES = tuple(f"merge/test_{name}" for name in ("adopt", "cases", "once", "tables"))
 LINES = {
     "4.0": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
     "4.2": (*DECODE, *TYPED, *STREAM, *KAFKA, *TABLES),
@@ -332,21 +329,25 @@ def git(folder: Path, *words: str) -> str:
 def typing(session: nox.Session) -> None:
     """Check types with mypy and pyright: all our code, then a user's code against the wheel."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))
-    with ThreadPoolExecutor() as pool:
-        for done in [pool.submit(session.run, checker) for checker in ("mypy", "pyright")]:
-            done.result()
+    at_once(session, ("mypy",), ("pyright",))
     consumers = sorted(Path("tests", "typing").resolve().glob("consumer*.py"))
     with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
         for consumer in consumers:
             shutil.copy(consumer, elsewhere)
         Path("pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}\n', encoding="utf-8")
-        session.run("mypy", "--strict", ".")
-        session.run("pyright")
+        at_once(session, ("mypy", "--strict", "."), ("pyright",))
+
+
+def at_once(session: nox.Session, *commands: tuple[str, ...]) -> None:
+    """Run commands side by side: each of them uses one processor."""
+    with ThreadPoolExecutor() as pool:
+        for done in [pool.submit(session.run, *command) for command in commands]:
+            done.result()
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Test the built wheel, with all extras; pages have a session of their own."""
+    """Test the built wheel with all extras, and that pages, examples and benchmarks run."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     with ThreadPoolExecutor() as pool:
         # Building waits for the processor, and jars for the network. Tests say which they lack.
@@ -355,15 +356,7 @@ def tests(session: nox.Session) -> None:
         )
         install_native(session, "quick")
         jars.result()
-    chosen = session.posargs or [f"--ignore={folder}" for folder in PAGES]
-    session.run("pytest", *PROCESSES, *chosen)
-
-
-@nox.session
-def pages(session: nox.Session) -> None:
-    """Test pages, pictures, examples and benchmarks: what users read runs."""
-    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
-    session.run("pytest", *PROCESSES, *(session.posargs or PAGES))
+    session.run("pytest", *PROCESSES, *session.posargs)
 
 
 @nox.session
@@ -431,7 +424,8 @@ def build_site(session: nox.Session, *groups: str, builder: str = "html") -> Non
         session.skip("the Sphinx that builds the site needs Python 3.11 or newer")
     extras = (*EXTRAS["cli"], *EXTRAS["kafka"])
     install(session, *PYPROJECT["project"]["dependencies"], *extras, groups=("docs", *groups))
-    command = ("python", "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going")
+    options = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs=auto")
+    command = ("python", "-m", "sphinx", *options)
     folders = ("docs", f"docs/_build/{builder}")
     session.run(*command, "--builder", builder, *folders, env=SOURCES)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from examples.broker import broker
-from tests.support.session import INTERPRETED, known_names, settings
+from tests.support.session import INTERPRETED, SPARING, known_names, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +29,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     import changewire.spark as cws
 
     with known_names():
-        session = cws.session(settings(tmp_path_factory.mktemp("warehouse")))
+        session = cws.session({**settings(tmp_path_factory.mktemp("warehouse")), **SPARING})
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
@@ -37,7 +37,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Let Spark compile no plans: for tables of some hundred rows that takes longest."""
+    """Let Spark interpret plans: for tables of some hundred rows compiling takes longest."""
     for name, value in INTERPRETED.items():
         spark.conf.set(name, value)
     yield

@@ -30,16 +30,35 @@ https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 # Plans of thousands of queries fill Spark's own 1 GB, and then a quarter of the time goes to
 # collecting garbage.
 QUICK: Final = {
-    "spark.driver.extraJavaOptions": f"{JAVA} -XX:+UseSerialGC",
+    # Where Hadoop has no native library, it calls `chmod` and `readlink` for each file.
+    "spark.driver.extraJavaOptions": (
+        f"{JAVA} -XX:+UseSerialGC -Djdk.lang.Process.launchMechanism=VFORK"
+    ),
     "spark.driver.memory": "2g",
     "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
 
+SPARING: Final = {
+    # No checksums of logs and checkpoints: each is one more file to create and to rename.
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+    # No texts of plans, and little of past queries, for pages that nobody looks at.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+}
+"""What the session of the tests does without; jobs that are killed or measured do not."""
+
 INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.databricks.delta.stats.skipping": "false",
 }
-"""Settings by which Spark interprets plans in place of compiling them: quicker for few rows."""
+"""Settings by which Spark interprets plans in place of compiling them, plans once, and reads every
+file of a table in place of asking which it needs: quicker for few rows."""
 
 
 @contextmanager

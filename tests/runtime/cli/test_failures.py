@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.samples import FORMAT, examples
+from tests.support.session import QUICK
 
 Program = Callable[..., "subprocess.CompletedProcess[bytes]"]
 COMMAND = [sys.executable, "-m", "changewire.cli"]
@@ -35,6 +37,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"a file system cannot be mounted here: {done.stderr.strip()}")
     yield folder
     subprocess.run([unmount, "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def quick_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the Java of a command compile little, as that of the tests."""
+    options = shlex.quote(QUICK["spark.driver.extraJavaOptions"])
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-java-options {options} pyspark-shell")
 
 
 @pytest.fixture
@@ -80,6 +89,7 @@ def test_a_full_disk_is_one_sentence(  # noqa: PLR0917 - fixtures and cases
     assert names == {"ballast", *left}
 
 
+@pytest.mark.usefixtures("quick_java")
 def test_a_full_disk_in_spark_is_one_sentence(
     program: Program, small_disk: Path, messages: Path
 ) -> None:
@@ -176,6 +186,7 @@ def test_a_fault_of_ours_is_no_rejection() -> None:
     assert b"TypeError" in done.stderr
 
 
+@pytest.mark.usefixtures("quick_java")
 def test_an_interrupt_of_spark_is_silent(tmp_path: Path) -> None:
     """Ctrl-C while Spark reads ends the run at once, with 130; the output stays as it was."""
     pipe, output = tmp_path / "in.jsonl", tmp_path / "out"

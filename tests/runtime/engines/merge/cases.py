@@ -29,7 +29,8 @@ def delivered(name: str, batches: Batches, number: int) -> Batches:
         found.append([])
         for one in batch:
             own = with_keys(one, lambda key: f"{number}-{key}")
-            source = replace(own.change.source, table=table)
+            # A database of their own: the images of an update are looked for in theirs alone.
+            source = replace(own.change.source, database="page", table=table)
             position = own.position._replace(partition=number)
             found[-1].append(
                 replace(own, change=replace(own.change, source=source), position=position)

@@ -1,40 +1,99 @@
-"""The examples of the page of tables, in any order and any batches."""
+"""Examples of the page of tables, and drawn histories: in any order and any batches."""
 
 from __future__ import annotations
 
 from itertools import zip_longest
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from docs.making.histories import histories
 from tests.runtime.engines.merge.cases import Batches, delivered, deliveries
 from tests.runtime.engines.merge.lake import lake_in
+from tests.runtime.engines.merge.test_histories import cut
+from tests.runtime.tables.histories import in_tables
+from tests.runtime.tables.model import Content, filled, tables_of
+
+from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+FIRST = 1000
+"""Number of the first delivery of an example; drawn histories have smaller ones."""
 
-@pytest.mark.parametrize(
-    ("sink", "deletes"), [("delta", "remove"), ("delta", "flag"), ("iceberg", "remove")]
-)
-def test_examples_end_as_the_page_says(
-    spark: SparkSession, tmp_path: Path, sink: str, deletes: str
-) -> None:
-    """Forwards, backwards, one by one and as one batch they give the rows below."""
+HISTORIES = 20
+CASES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "delta, removed": ("delta", "remove", {}),
+    "delta, flagged": ("delta", "flag", {"u": "t"}),
+    "iceberg, removed": ("iceberg", "remove", {"u": "t"}),
+}
+"""Table format, what deletes do, and other names of tables: each MERGE takes its time."""
+
+
+class Ended(NamedTuple):
+    """Tables that one query made.
+
+    Attributes:
+        content: Their rows.
+        page: The rows that the page has, by their ids.
+        drawn: The changes of drawn histories.
+    """
+
+    content: Content
+    page: dict[str, dict[str, Any]]
+    drawn: list[PositionedChange]
+
+
+def examples() -> tuple[Batches, dict[str, dict[str, Any]]]:
+    """Return all deliveries of all examples, side by side, and the rows that the page has."""
     expected: dict[str, dict[str, Any]] = {}
     sent: list[Batches] = []
-    number = 0
     for history in histories():
         for batches in deliveries(history).values():
-            number += 1
+            number = FIRST + len(sent)
             sent.append(delivered(history.name, batches, number))
             for row in history.rows:
                 cells = {name: int(cell) for name, cell in row.items() if cell}
                 expected[f"{number}-{cells['id']}"] = {**cells, "id": f"{number}-{cells['id']}"}
-    lake = lake_in(sink, spark, tmp_path)
-    for batch in zip_longest(*sent, fillvalue=()):
-        lake.send([one for part in batch for one in part])
-    lake.apply(spark, deletes=deletes, apply_as_truncates=True)
-    rows = [row for table in lake.content(spark).values() for row in table.values()]
-    assert {row["id"]: row for row in rows} == expected
+    together = zip_longest(*sent, fillvalue=())
+    return [[one for part in batch for one in part] for batch in together], expected
+
+
+@pytest.fixture(scope="module", params=CASES.values(), ids=[*CASES])
+def ended(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Ended:
+    """Tables after all batches of a query, which is started again amid them."""
+    sink, deletes, names = request.param
+    batches, expected = examples()
+    drawn = [in_tables(batch, names) for batch in cut(HISTORIES)]
+    lake = lake_in(sink, spark, tmp_path_factory.mktemp("cases"))
+    for at, (one, other) in enumerate(zip_longest(batches, drawn, fillvalue=())):
+        lake.send([*one, *other])
+        if at in {1, len(batches) - 1}:
+            lake.apply(spark, deletes=deletes, apply_as_truncates=True)
+    return Ended(lake.content(spark), expected, [one for batch in drawn for one in batch])
+
+
+def rows(content: Content, *, are_drawn: bool) -> Content:
+    """Return the rows of drawn histories, or those of examples."""
+    return {
+        name: {
+            key: row
+            for key, row in table.items()
+            if (int(row["id"].partition("-")[0]) < FIRST) == are_drawn
+        }
+        for name, table in content.items()
+    }
+
+
+def test_examples_end_as_the_page_says(ended: Ended) -> None:
+    """Forwards, backwards, one by one and as one batch they give the rows below."""
+    found = rows(ended.content, are_drawn=False).values()
+    assert {row["id"]: row for table in found for row in table.values()} == ended.page
+
+
+def test_tables_end_as_the_model_says(ended: Ended) -> None:
+    """Tables depend on the set of their changes alone, whatever the batches and restarts."""
+    expected = tables_of(ended.drawn, befores_wait=True)
+    assert filled(rows(ended.content, are_drawn=True)) == filled(expected)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
-from tests.runtime.engines.merge.lake import Lake, lake_in
+from tests.runtime.engines.merge.lake import lake_in
 from tests.runtime.tables.histories import deliveries, drawn_of, halves, histories, of_history
 from tests.runtime.tables.model import tables_of
 
@@ -43,13 +43,8 @@ def apart(number: int, placed: PositionedChange) -> PositionedChange:
     return replace(own, change=replace(own.change, sequence=sequence))
 
 
-FEW, MANY = 20, 1000
+MANY = 1000
 EVERY = [("delta", "remove"), ("delta", "flag"), ("iceberg", "remove")]
-
-
-def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> None:
-    """Tables depend on the set of their changes alone, whatever the batches and restarts."""
-    check(spark, lake_in("delta", spark, tmp_path), "remove", FEW)
 
 
 @pytest.mark.long
@@ -57,13 +52,9 @@ def test_tables_end_as_the_model_says(spark: SparkSession, tmp_path: Path) -> No
 def test_tables_of_many_histories(
     spark: SparkSession, tmp_path: Path, sink: str, deletes: str
 ) -> None:
-    """The same holds for a thousand histories, in each table format, and with flagged rows."""
-    check(spark, lake_in(sink, spark, tmp_path), deletes, MANY)
-
-
-def check(spark: SparkSession, lake: Lake, deletes: str, number: int) -> None:
-    """Apply drawn histories in batches, and compare the tables with the model."""
-    batches = cut(number)
+    """Tables of a thousand histories are those of the model, in each format, and flagged."""
+    lake = lake_in(sink, spark, tmp_path)
+    batches = cut(MANY)
     for at, batch in enumerate(batches):
         lake.send(batch)
         if at in {1, BATCHES - 1}:

@@ -80,27 +80,21 @@ def check(spark: SparkSession, lake: Lake) -> None:
         assert names == {0: "a", 1: "b"}
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("sink", "steps"),
+    [
+        ("delta", [*STEPS]),
+        ("iceberg", ["after the log", "between two MERGEs", "after the refused changes"]),
+    ],
+)
 def test_a_batch_that_failed_is_written_again(
-    spark: SparkSession, tmp_path: Path, step: str
+    spark: SparkSession, tmp_path: Path, sink: str, steps: list[str]
 ) -> None:
-    """Whatever was done before is done once, and the rest follows."""
-    lake = Lake(tmp_path)
+    """It fails at one step after the other: what was done before is done once, the rest follows."""
+    lake = lake_in(sink, spark, tmp_path)
     lake.send_records(records(*sent()))
-    with failing(step), pytest.raises(StreamingQueryException):
-        lake.apply_messages(spark, format="dataworks-json")
-    lake.apply_messages(spark, format="dataworks-json")
-    check(spark, lake)
-
-
-def test_a_batch_of_iceberg_that_failed_is_written_again(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """So it is with tables of Iceberg."""
-    lake = lake_in("iceberg", spark, tmp_path)
-    lake.send_records(records(*sent()))
-    for step in ("after the log", "between two MERGEs", "after the refused changes"):
-        with failing(step), pytest.raises(StreamingQueryException):
+    for step in steps:
+        with failing(step), pytest.raises(StreamingQueryException, match=step):
             lake.apply_messages(spark, format="dataworks-json")
     lake.apply_messages(spark, format="dataworks-json")
     check(spark, lake)

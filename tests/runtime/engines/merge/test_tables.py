@@ -6,7 +6,7 @@ import json
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
@@ -36,34 +36,66 @@ def rows(spark: SparkSession, lake: Lake, name: str = "t") -> dict[int, Any]:
     return {row["id"]: row for row in (json.loads(one["row"]) for one in found)}
 
 
-def test_a_before_image_alone_deletes_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    """Its key is deleted once the after image is known and has another key, in either order."""
-    lake = Lake(tmp_path)
+class Thrice(NamedTuple):
+    """A query that was started for each of three batches.
+
+    Attributes:
+        lake: Its log and its tables.
+        ids: Ids of the rows of each table after each batch.
+        lines: What it told of the batches.
+    """
+
+    lake: Lake
+    ids: dict[str, list[list[int]]]
+    lines: list[str]
+
+
+@pytest.fixture(scope="module")
+def thrice(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Thrice:
+    """Two tables: ``moved``, whose updates come as two messages, and ``late`` with a late write."""
     old, moved = {"id": 1, "name": "a"}, {"id": 2, "name": "a"}
-    lines: list[str] = []
-    batches = [
+    halves: list[list[tuple[Any, ...]]] = [
         [
-            message("INSERT", 10, old),
-            message("UPDATE_BEFOR", 11, None, before=old),
-            message("UPDATE_AFTER", 11, {"id": "no number"}),
-            message("INSERT", 10, {"id": 5, "name": "e"}),
-            message("UPDATE_AFTER", 13, {"id": 6, "name": "e"}),
+            ("INSERT", 10, old),
+            ("UPDATE_BEFOR", 11, None, old),
+            ("UPDATE_AFTER", 11, {"id": "no number"}),
+            ("INSERT", 10, {"id": 5, "name": "e"}),
+            ("UPDATE_AFTER", 13, {"id": 6, "name": "e"}),
         ],
-        [message("UPDATE_BEFOR", 12, None, before=old)],
-        [
-            message("UPDATE_AFTER", 12, moved),
-            message("UPDATE_BEFOR", 13, None, before={"id": 5, "name": "e"}),
-        ],
+        [("UPDATE_BEFOR", 12, None, old)],
+        [("UPDATE_AFTER", 12, moved), ("UPDATE_BEFOR", 13, None, {"id": 5, "name": "e"})],
     ]
-    found = []
-    for number, batch in enumerate(batches):
-        lake.send_records(records(*batch, start=10 * number))
-        lake.apply_messages(spark, format=FORMAT, metrics=lines.append)
-        found.append(sorted(rows(spark, lake)))
-    assert found == [[1, 5, 6], [1, 5, 6], [2, 6]]
-    waiting = [json.loads(line)["tables"].get("waiting_before_images") for line in lines]
+    late: list[list[tuple[Any, ...]]] = [
+        [("INSERT", 1, old), ("DELETE", 5, old)],
+        [("UPDATE_AFTER", 3, old), ("INSERT", 6, {"id": 2, "name": "b"})],
+        [("UPDATE_AFTER", 7, old)],
+    ]
+    made = Thrice(Lake(tmp_path_factory.mktemp("thrice")), {"moved": [], "late": []}, [])
+    for number, tables in enumerate(zip(halves, late, strict=True)):
+        batch = [
+            message(*one[:3], before=one[3] if len(one) > 3 else None, table=table)
+            for table, changes in zip(made.ids, tables, strict=True)
+            for one in changes
+        ]
+        made.lake.send_records(records(*batch, start=10 * number))
+        made.lake.apply_messages(spark, format=FORMAT, metrics=made.lines.append)
+        for table, found in made.ids.items():
+            found.append(sorted(rows(spark, made.lake, table)))
+    return made
+
+
+def test_a_before_image_alone_deletes_nothing(spark: SparkSession, thrice: Thrice) -> None:
+    """Its key is deleted once the after image is known and has another key, in either order."""
+    assert thrice.ids["moved"] == [[1, 5, 6], [1, 5, 6], [2, 6]]
+    waiting = [json.loads(line)["tables"].get("waiting_before_images") for line in thrice.lines]
     assert waiting == [1, 1, None]
-    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
+    places = thrice.lake.places
+    assert not verify(spark, places["log"], target=places["target"]).count()
+
+
+def test_a_late_write_does_not_bring_a_row_back(thrice: Thrice) -> None:
+    """The delete is found in the log, also by a query that was started again."""
+    assert thrice.ids["late"] == [[], [2], [1, 2]]
 
 
 def test_names_lead_to_no_place_of_the_query(spark: SparkSession, tmp_path: Path) -> None:
@@ -172,23 +204,6 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
     assert purge(spark, log, table=table, older_than=deleted_at + timedelta(seconds=1)) == 2
     assert [one["id"] for one in lake.table(spark, "t").collect()] == [2]
     assert not verify(spark, log, target=lake.places["target"]).count()
-
-
-def test_a_late_write_does_not_bring_a_row_back(spark: SparkSession, tmp_path: Path) -> None:
-    """The delete is found in the log, also by a query that was started again."""
-    lake = Lake(tmp_path)
-    one = {"id": 1, "name": "a"}
-    batches = [
-        [message("INSERT", 1, one), message("DELETE", 5, one)],
-        [message("UPDATE_AFTER", 3, one), message("INSERT", 6, {"id": 2, "name": "b"})],
-        [message("UPDATE_AFTER", 7, one)],
-    ]
-    found = []
-    for number, batch in enumerate(batches):
-        lake.send_records(records(*batch, start=10 * number))
-        lake.apply_messages(spark, format=FORMAT)
-        found.append(sorted(rows(spark, lake)))
-    assert found == [[], [2], [1, 2]]
 
 
 def damage(spark: SparkSession, table: str) -> None:

@@ -36,10 +36,11 @@ def kill() -> None:
 
 
 if __name__ == "__main__":
-    from tests.support.session import settings
+    from tests.support.session import INTERPRETED, SPARING, settings
 
     import changewire.spark as cws
 
-    session = cws.session(settings(Path(sys.argv[1], "warehouse")))
+    quick = {**SPARING, **INTERPRETED}
+    session = cws.session({**settings(Path(sys.argv[1], "warehouse")), **quick})
     with ending_at(sys.argv[2], kill):
         Stream(Path(sys.argv[1])).land(session)
