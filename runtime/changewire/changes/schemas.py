@@ -66,14 +66,14 @@ class Schemas(Struct, frozen=True):
         schemas: The schemas, in the order of their first messages.
         messages: Elements that were looked at; a batch has several.
         without: Elements that hold no schema, or one without columns, and records without value.
-        refused: Elements that cannot be read.
+        rejected: Elements that cannot be read.
         left_out: Elements whose schema is not listed, as there are too many others.
     """
 
     schemas: list[SchemaUse]
     messages: int
     without: int
-    refused: int
+    rejected: int
     left_out: int
 
 
@@ -84,7 +84,7 @@ class Tally:
         found: What was found so far, by table and text.
         messages: As in `Schemas`.
         without: As in `Schemas`.
-        refused: As in `Schemas`.
+        rejected: As in `Schemas`.
     """
 
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
@@ -94,21 +94,21 @@ class Tally:
             ValueError: There is no such format, or its messages hold no schema.
         """
         self.found: dict[tuple[Source, bytes], SchemaUse] = {}
-        self.messages = self.without = self.refused = 0
+        self.messages = self.without = self.rejected = 0
         self._dialect, self._format = dialect(format), format
         self._limit, self._room = limit, MOST_BYTES
 
     def add(self, value: Data | None, position: Position) -> list[Rejection]:
-        """Count a message, and return the elements of it that were refused."""
+        """Count a message, and return the elements of it that were rejected."""
         if value is None:
             self.messages += 1
             self.without += 1
             return []
         models = codec(self._format).decode_all(value)
         self.messages += len(models)
-        refused = [found for i, m in enumerate(models) if (found := self._add(m, i, position))]
-        self.refused += len(refused)
-        return refused
+        rejected = [found for i, m in enumerate(models) if (found := self._add(m, i, position))]
+        self.rejected += len(rejected)
+        return rejected
 
     def schemas(self) -> Schemas:
         """Return what was found so far."""
@@ -117,7 +117,7 @@ class Tally:
             format=self._format,
             messages=self.messages,
             without=self.without,
-            refused=self.refused,
+            rejected=self.rejected,
         )
 
     def _add(self, model: Any, number: int, position: Position) -> Rejection | None:
@@ -186,7 +186,7 @@ def schemas(
 
 
 def listed(
-    found: Iterable[SchemaUse], *, format: str, messages: int, without: int, refused: int
+    found: Iterable[SchemaUse], *, format: str, messages: int, without: int, rejected: int
 ) -> Schemas:
     """Return schemas in their order, with columns and differences; counts are as in `Schemas`."""
     before: dict[Source, Any] = {}
@@ -200,8 +200,8 @@ def listed(
             if not use.differences:
                 use.places = list(islice(places(before[use.source], schema), _PLACES))
         before[use.source] = schema
-    left_out = messages - without - refused - sum(use.count for use in ordered)
-    return Schemas(ordered, messages, without, refused, left_out)
+    left_out = messages - without - rejected - sum(use.count for use in ordered)
+    return Schemas(ordered, messages, without, rejected, left_out)
 
 
 def _order(position: Position) -> tuple[tuple[bool, Any], ...]:

@@ -10,7 +10,7 @@ class TopicTally:
     """Counts schemas as `Tally` does, of each message by the format that it says it has.
 
     Messages of formats whose messages hold no schema are without one, and what no format claims is
-    refused.
+    rejected.
 
     Attributes:
         tallies: What counts the schemas of each format; None if its messages hold none.
@@ -18,10 +18,10 @@ class TopicTally:
 
     def __init__(self) -> None:
         self.tallies: dict[str, Tally | None] = {}
-        self._messages = self._without = self._refused = 0
+        self._messages = self._without = self._rejected = 0
 
     def add(self, value: Data | None, position: Position) -> list[Rejection]:
-        """Count a message, and return the elements of it that were refused."""
+        """Count a message, and return the elements of it that were rejected."""
         if value is None:
             self._messages += 1
             self._without += 1
@@ -30,7 +30,7 @@ class TopicTally:
             reader = codec_for(value)
         except DecodeError as error:
             self._messages += 1
-            self._refused += 1
+            self._rejected += 1
             return [rejection(error)]
         tally = self.tally_of(reader.format)
         return self._plain(reader, value) if tally is None else tally.add(value, position)
@@ -42,7 +42,7 @@ class TopicTally:
             [use for schemas in found for use in schemas.schemas],
             messages=self._messages + sum(schemas.messages for schemas in found),
             without=self._without + sum(schemas.without for schemas in found),
-            refused=self._refused + sum(schemas.refused for schemas in found),
+            rejected=self._rejected + sum(schemas.rejected for schemas in found),
             left_out=sum(schemas.left_out for schemas in found),
         )
 
@@ -58,8 +58,8 @@ class TopicTally:
     def _plain(self, reader: Codec, value: Data) -> list[Rejection]:
         """Count a message that holds no schema."""
         models = reader.decode_all(value)
-        refused = [model for model in models if isinstance(model, Rejection)]
+        rejected = [model for model in models if isinstance(model, Rejection)]
         self._messages += len(models)
-        self._refused += len(refused)
-        self._without += len(models) - len(refused)
-        return refused
+        self._rejected += len(rejected)
+        self._without += len(models) - len(rejected)
+        return rejected

@@ -49,7 +49,9 @@ Inputs: TypeAlias = Annotated[
 ]
 
 
-def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] = ()) -> Any:
+def text_option(
+    *names: str, metavar: str, help: str, completes: Sequence[str] = (), **more: Any
+) -> Any:
     """Return an option that takes text, and is None unless given; some texts are completed."""
     return typer.Option(
         *names,
@@ -57,6 +59,7 @@ def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] =
         help=help,
         autocompletion=lambda: completes,
         show_default=False,
+        **more,
     )
 
 

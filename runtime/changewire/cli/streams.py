@@ -7,27 +7,13 @@ import typer
 from changewire.cli.options import choice_option, text_option
 from changewire.engines.options import DELETES, TABLE_SINKS
 
-Servers: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--kafka",
-        metavar="HOST:PORT",
-        help="Read Kafka topics, from these bootstrap servers, in Spark.",
-    ),
+Output: TypeAlias = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
 ]
 
-Subscribe: TypeAlias = Annotated[
-    str | None,
-    text_option("--subscribe", metavar="TOPIC", help="Topics to read, with commas between them."),
-]
-
-Options: TypeAlias = Annotated[
-    list[str] | None,
-    text_option(
-        "--option",
-        metavar="NAME=VALUE",
-        help="Option of Spark's Kafka source, like startingOffsets or kafka.*; may be repeated.",
-    ),
+ShowValues: TypeAlias = Annotated[
+    bool,
+    typer.Option("--show-values", help="Show the start of rejected messages in the report."),
 ]
 
 Packages: TypeAlias = Annotated[
@@ -37,14 +23,6 @@ Packages: TypeAlias = Annotated[
         metavar="COORDINATES",
         help="Connectors that Spark fetches, as its own option of this name takes them; "
         "those tested with the installed Spark unless given.",
-    ),
-]
-
-Checkpoint: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        metavar="DIR",
-        help="Run as a streaming query, which keeps here how far it has come.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Jobs on Kafka topics, in Spark: one read of what they hold, or a streaming query."""
+"""Kafka topics to a log and tables by a streaming query in Spark."""
 
 from __future__ import annotations
 
@@ -7,51 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.options import StreamOptions, TableOptions, log_of
+from changewire.engines.options import StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.jobs.checks import JobError, check_folder, choose_engine
-
-
-def run_topics(
-    options: Mapping[str, str],
-    output: str,
-    decode_options: DecodeOptions,
-    *,
-    packages: str | None = None,
-    show_values: bool = False,
-) -> Outcome:
-    """Append what Kafka topics hold by now to a Parquet log, and write a report beside it.
-
-    The session is a local one unless there is one. The output is that of `changewire.job.run`.
-
-    Args:
-        options: Options of Spark's Kafka source, as `changewire.spark.read_kafka` takes them.
-        output: Local folder for the log and the report.
-        decode_options: The format of the messages, and what they do not say themselves.
-        packages: Maven coordinates of Spark's Kafka connector, for a session that is started.
-        show_values: Whether the report's first dead letters show the start of their values.
-
-    Raises:
-        JobError: Spark cannot run or cannot read the topics, an option is wrong, the read failed,
-            whose traceback is then in ``failure.txt`` in the output, or the log has other columns.
-        ConservationError: The decoded rows do not add up.
-        ImportError: A library is missing; its extra is ``cli``, ``spark`` or ``digest``.
-    """
-    from changewire.jobs.reported import reported
-
-    check_folder(Path(output))
-    choose_engine("spark", [])
-    from changewire.engines.spark.run import run_kafka
-
-    with spark_errors("the read failed", output, options, show_values=show_values):
-        outcome = run_kafka(
-            options,
-            log_of(str(Path(output).absolute()), "parquet"),
-            decode_options=decode_options,
-            packages=packages,
-            show_values=show_values,
-        )
-    return reported(outcome, output=output)
 
 
 def stream_topics(

@@ -1,4 +1,4 @@
-"""Files and Kafka topics to a log in Spark, and what a report says of it."""
+"""Files to a log in Spark, and what a report says of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import time
 from collections.abc import Sequence
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.options import KafkaOptions
 from changewire.engines.outcome import Outcome
-from changewire.engines.spark.decode import DecodedFrames, RowsAs
-from changewire.engines.spark.kafka.options import address
-from changewire.engines.spark.kafka.read import read_kafka
+from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.write import write
-from changewire.engines.spark.messages import MessageFrames, frames_by
+from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.read import read_files
 from changewire.engines.spark.session import session
 
@@ -45,44 +42,7 @@ def run(
     """
     started = time.perf_counter()
     frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
-    times = started, time.perf_counter()
-    return _written(frames, inputs, log, decode_options, times, show_values=show_values)
-
-
-def run_kafka(
-    options: KafkaOptions,
-    log: str,
-    *,
-    decode_options: DecodeOptions,
-    packages: str | None = None,
-    show_values: bool = False,
-) -> Outcome:
-    """Append what Kafka topics hold by now to a Parquet log that lacks it.
-
-    Raises:
-        KafkaSourceError: An option is wrong, or the connector, a broker or a topic is not there.
-        ConservationError: The decoded rows do not add up.
-        OutputError: The log has other columns.
-    """
-    started = time.perf_counter()
-    spark = session({"spark.jars.packages": packages} if packages else None)
-    frames = frames_by(decode_options, read_kafka(spark, options, streaming=False))
-    times = started, time.perf_counter()
-    inputs = [address(options)]
-    return _written(frames, inputs, log, decode_options, times, show_values=show_values)
-
-
-def _written(
-    frames: DecodedFrames | MessageFrames,
-    inputs: Sequence[str],
-    log: str,
-    decode_options: DecodeOptions,
-    times: tuple[float, float],
-    *,
-    show_values: bool,
-) -> Outcome:
-    """Write the log; `times` are those of the start of the run and of the read."""
-    started, ready = times
+    ready = time.perf_counter()
     written = write(frames, log, sink=_SINK, show_values=show_values)
     return Outcome(
         counts=written.counts,
