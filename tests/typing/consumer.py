@@ -59,7 +59,7 @@ def reason(data: bytes) -> str:
 
 
 class User(msgspec.Struct):
-    """A model as `changewire generate` makes them of row schemas."""
+    """A model as `changewire schema generate` makes them of row schemas."""
 
     name: str
 

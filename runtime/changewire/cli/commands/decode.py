@@ -1,7 +1,7 @@
 """``changewire decode``."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 import typer
@@ -90,7 +90,10 @@ def decode(
     return ended(text, {"elements": valid + rejected, "rejected": rejected}, as_json=as_json)
 
 
-Elements = Callable[[Record], Iterator[dict[str, Any] | Rejection]]
+Parts = tuple[object, ...]
+"""Objects whose properties are those of a line."""
+
+Elements = Callable[[Record], Iterator[Parts | Rejection]]
 
 
 def _written(found: Iterator[Record], elements: Elements, *, as_json: bool) -> tuple[int, int]:
@@ -102,24 +105,24 @@ def _written(found: Iterator[Record], elements: Elements, *, as_json: bool) -> t
                 report_rejected(record.position, element, as_json=as_json)
                 rejected += 1
             else:
-                lines.write(place_of(record.position, number), element)
+                lines.write(place_of(record.position, number), *element)
                 valid += 1
     return valid, rejected
 
 
-def _changes(record: Record, options: DecodeOptions) -> Iterator[dict[str, Any] | Rejection]:
+def _changes(record: Record, options: DecodeOptions) -> Iterator[Parts | Rejection]:
     """Yield the changes of a message, each with the names of its leniencies."""
     for change, leniencies in options.elements(record.value, record.key):
         if isinstance(change, Rejection):
             yield change
         else:
-            yield {**msgspec.structs.asdict(change), "leniencies": leniencies}
+            yield change, {"leniencies": leniencies}
 
 
-def _messages(record: Record, options: DecodeOptions) -> Iterator[dict[str, Any] | Rejection]:
+def _messages(record: Record, options: DecodeOptions) -> Iterator[Parts | Rejection]:
     """Yield the elements of a message: the name of the model, and its JSON text."""
     if record.value is None:
-        yield {"model": None, "message": None}
+        yield ({"model": None, "message": None},)
         return
     try:
         if options.format == AUTO:
@@ -134,8 +137,9 @@ def _messages(record: Record, options: DecodeOptions) -> Iterator[dict[str, Any]
         yield model if isinstance(model, Rejection) else _decoded(model, reader, number)
 
 
-def _decoded(model: object, reader: Codec, number: int) -> dict[str, Any] | Rejection:
+def _decoded(model: object, reader: Codec, number: int) -> Parts | Rejection:
     try:
-        return {"model": type(model).__name__, "message": msgspec.Raw(reader.to_json(model))}
+        message = msgspec.Raw(reader.to_json(model))
+        return ({"model": type(model).__name__, "message": message},)
     except EncodeError as error:  # it is nested deeper than JSON can be written
         return rejection(error, number)

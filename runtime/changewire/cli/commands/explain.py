@@ -15,7 +15,7 @@ from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.formats_found import count_formats
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
-from changewire.cli.records import found_issue, place_of, records
+from changewire.cli.records import STDIN, found_issue, place_of, records
 from changewire.cli.stderr import console, counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.cli.topics import Limit, Options, Servers, Subscribe, topics_of
@@ -82,7 +82,7 @@ def explain(
         return count_formats(found, as_json=as_json)
     record, before = _record(found, number)
     if record is None:
-        notice("error", _missing(number, before), as_json=as_json)
+        notice("error", _missing(subscribe or inputs, number, before), as_json=as_json)
         return UNABLE
     if record.value is None:
         text = f"{place_of(record.position)}: the record has no value (a tombstone)"
@@ -107,10 +107,12 @@ def _record(found: Iterator[Record], number: int) -> tuple[Record | None, int]:
     return None, count
 
 
-def _missing(number: int, count: int) -> str:
+def _missing(inputs: str | list[str] | None, number: int, count: int) -> str:
     """Return that there is no such message, and how many there are."""
     if count == 0:
-        return "the input has no messages"
+        names = [inputs] if isinstance(inputs, str) else inputs or [STDIN]
+        shown = ("standard input" if name == STDIN else visible(name) for name in names)
+        return f"no messages in {', '.join(shown)}"
     numbers = (
         "is 1 message, number 0" if count == 1 else f"are {count:,} messages, 0 to {count - 1:,}"
     )

@@ -104,7 +104,7 @@ def stream(
     continues there; with --continuous it runs until it is stopped. With --target, changes are also
     merged into tables.
 
-    Example: changewire stream -f lindorm-json --kafka broker:9092 --subscribe users -o lake/
+    Example: changewire stream -f auto --kafka broker:9092 --subscribe users -o lake/
     """
     del config  # it gave the other options their values
     decode_options = decode_options_of(

@@ -47,7 +47,7 @@ def _format(family: Any) -> dict[str, Any]:
             {
                 "name": one.__name__,
                 "description": _first_sentence(one.__doc__ or ""),
-                "digest": family.DIGESTS[one.__name__],
+                "digest": family.DIGESTS.get(one.__name__),
             }
             for one in get_args(message) or (message,)
         ],
