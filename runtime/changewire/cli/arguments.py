@@ -16,6 +16,7 @@ from changewire.engines.options import (
 
 JSON_ROWS: Final = "json"
 _DELTA: Final = TABLE_SINKS[0]
+_CHECKPOINT: Final = "checkpoint"
 
 
 class StreamArguments(NamedTuple):
@@ -123,6 +124,11 @@ def _by_table(file: str) -> dict[str, Any]:
             f"--rows-by-table {file}: expected a JSON object of names of tables and json, embedded "
             f"or a schema ({error})"
         ) from None
+
+
+def checkpoint_of(given: str | None, output: str) -> str:
+    """Return the checkpoint of a query, by default in its output folder."""
+    return whole(f"{output}/{_CHECKPOINT}") if given is None else given
 
 
 def whole(path: str) -> str:

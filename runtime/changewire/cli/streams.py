@@ -25,6 +25,15 @@ Packages: TypeAlias = Annotated[
     ),
 ]
 
+Checkpoint: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--checkpoint",
+        metavar="DIR",
+        help="Folder that keeps the progress of the query; by default in the output folder.",
+    ),
+]
+
 SinkOption: TypeAlias = Annotated[
     str | None,
     choice_option(

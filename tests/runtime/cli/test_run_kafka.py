@@ -1,4 +1,4 @@
-"""Topics of a real broker: as inputs of commands, and to a log with ``changewire stream``."""
+"""Topics of a real broker: as inputs of commands, and to a log by ``changewire stream``."""
 
 from __future__ import annotations
 

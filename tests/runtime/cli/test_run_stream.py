@@ -138,7 +138,7 @@ def test_an_interrupt_ends_a_stream_in_good_order(
     watch.start()
     ended = run("--metrics", str(lines), "--option", "maxOffsetsPerTrigger=1")
     watch.join()
-    assert ended.exit_code == 030
+    assert ended.exit_code == 130
     assert "Error" not in ended.stderr + capfd.readouterr().err
     batches = json_lines(lines.read_text("utf-8"))
     assert report(tmp_path)["stream"]["signal"] == "SIGINT"

@@ -4,7 +4,12 @@ from typing import Annotated
 
 import typer
 
-from changewire.cli.arguments import StreamArguments, TableArguments, stream_options, whole
+from changewire.cli.arguments import (
+    StreamArguments,
+    TableArguments,
+    checkpoint_of,
+    stream_options,
+)
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
@@ -24,6 +29,7 @@ from changewire.cli.options import (
 from changewire.cli.runs import FailOn, TopicsRequest, land_topics, run_job
 from changewire.cli.stdout import STDOUT
 from changewire.cli.streams import (
+    Checkpoint,
     Continuous,
     DeletesOption,
     MaxDeadLetters,
@@ -43,8 +49,6 @@ from changewire.cli.streams import (
 )
 from changewire.cli.topics import Options, pairs
 
-_FOLDER = "checkpoint"
-
 Servers = Annotated[
     str,
     typer.Option(
@@ -53,12 +57,6 @@ Servers = Annotated[
 ]
 Subscribe = Annotated[
     str | None, text_option("--subscribe", metavar="TOPIC", help="Topics to read, comma-separated.")
-]
-Checkpoint = Annotated[
-    str | None,
-    text_option(
-        metavar="DIR", help="Folder that keeps the progress of the query; by default in --output."
-    ),
 ]
 
 
@@ -131,7 +129,7 @@ def stream(
         max_new_tables,
         max_dead_letters,
     )
-    place = whole(f"{output}/{_FOLDER}") if checkpoint is None else checkpoint
+    place = checkpoint_of(checkpoint, output)
     arguments = StreamArguments(place, sink, continuous, max_dead_letters)
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
     request = TopicsRequest(
