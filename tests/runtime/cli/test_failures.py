@@ -171,10 +171,10 @@ def test_a_missing_extra_is_one_sentence(
 def test_a_fault_of_ours_is_no_rejection() -> None:
     """What no sentence explains has a traceback, and not the exit code of rejected messages."""
     script = (
-        "from changewire.cli.commands import formats; from changewire.cli import main; "
-        "formats.Lines = None; main()"
+        "import changewire.cli.commands.schema.list as formats; "
+        "from changewire.cli import main; formats.Lines = None; main()"
     )
-    command = [sys.executable, "-c", script, "formats", "--json"]
+    command = [sys.executable, "-c", script, "schema", "list", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 2
     assert b"TypeError" in done.stderr

@@ -92,8 +92,8 @@ def show(
 ) -> int:
     """Show the schema of a format's messages, or of one variant.
 
-    With --as spark-ddl or --as arrow, show the columns that `cws.messages` and `cwa.messages` give
-    these messages.
+    With --as spark-ddl or --as arrow, show the columns that these messages have in Spark
+    or Arrow.
 
     Example: changewire schema show lindorm-json Insert --as spark-ddl
     """
