@@ -77,7 +77,7 @@ def show_next(console: Console, output: Path) -> None:
     topic = os.path.relpath(INPUTS / "mixed")
     for line in (
         f"changewire validate -f aerospike-json {users}",
-        f"changewire changes -f auto {topic} | head",
+        f"changewire decode --as changes -f auto {topic} | head",
         "python examples/quickstart.py",
     ):
         command(console, f"{_programs()}{line}")

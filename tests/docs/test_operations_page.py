@@ -188,7 +188,9 @@ def test_the_command_of_the_page_is_known() -> None:
     (command,) = blocks(PAGE, "sh")
     group: Any = typer.main.get_command(app)
     known = {
-        option for parameter in group.get_command(None, "run").params for option in parameter.opts
+        option
+        for parameter in group.get_command(None, "stream").params
+        for option in parameter.opts
     }
     words = shlex.split(command.replace("\\\n", ""))
     named = re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE)

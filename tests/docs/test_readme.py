@@ -30,7 +30,8 @@ def test_captured_messages_become_tables_by_the_command_of_a_topic(
     monkeypatch.chdir(tmp_path)
     (command,) = (b.code for b in all_blocks(README) if "--kafka" in b.code)
     words = shlex.split(command.replace("\\\n", " "))
-    for option in ("--kafka", "--subscribe", "--checkpoint"):
+    words[1] = "run"
+    for option in ("--kafka", "--subscribe"):
         place = words.index(option)
         del words[place : place + 2]
     captured = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"

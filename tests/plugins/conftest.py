@@ -1,4 +1,4 @@
-"""A package that ``changewire generate`` made, installed."""
+"""A package that ``changewire schema generate`` made, installed."""
 
 from __future__ import annotations
 

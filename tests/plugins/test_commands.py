@@ -28,15 +28,15 @@ def topic(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("installed")
 def test_commands_take_the_format(cli: Cli, topic: Path) -> None:
     """What is installed is listed, told, read, checked and written without a change of ours."""
-    assert json_lines(cli("detect", "--each", topic).stdout)[0]["format"] == FORMAT
+    assert json.loads(cli("explain", "--count", "--json", topic).stdout)["formats"][FORMAT]
     decoded = cli("decode", "-f", FORMAT, topic)
     assert [line["model"] for line in json_lines(decoded.stdout)] == ["Placed", "Dropped"]
     lines = cli("encode", "-f", FORMAT, data=decoded.stdout.encode()).stdout
     assert lines.encode() == PLACED.replace(b"1.50", b"1.5") + b"\n" + DROPPED + b"\n"
     assert "/order: expected integer" in cli("validate", "-f", FORMAT, topic).stdout
-    events = json_lines(cli("changes", "-f", "auto", topic).stdout)
+    events = json_lines(cli("decode", "--as", "changes", "-f", "auto", topic).stdout)
     assert [event["op"] for event in events] == ["other", "other"]
-    listed = {line["format"]: line for line in json_lines(cli("formats", "--json").stdout)}
+    listed = {line["format"]: line for line in json_lines(cli("schema", "list", "--json").stdout)}
     assert [v["name"] for v in listed[FORMAT]["variants"]] == ["Placed", "Dropped"]
     assert json.loads(cli("schema", "show", FORMAT, "Placed").stdout)["title"] == "Placed"
     assert "Placed  # An order was placed." in cli("explain", topic).stdout
@@ -47,7 +47,7 @@ def test_what_cannot_be_used_is_named(cli: Cli, installed: Path, topic: Path) ->
     install(installed, "broken", {"changewire.formats": {"broken": "no_such_package"}})
     forget()
     reason = "format 'broken' cannot be loaded (ModuleNotFoundError"
-    assert reason in cli("formats").stderr
+    assert reason in cli("schema", "list").stderr
     (finding,) = [
         line
         for line in json_lines(cli("doctor", "--json").stdout)
@@ -64,7 +64,7 @@ def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
     """The command writes a project, and names what in it is not as the schemas say."""
     schemas, out = write(tmp_path / "schemas"), tmp_path / "out"
     shutil.rmtree(schemas / "shop")
-    words = ("generate", "--schemas", schemas, "--package", PACKAGE, "--out", out)
+    words = ("schema", "generate", "--schemas", schemas, "--package", PACKAGE, "--out", out)
     made = cli(*words)
     assert (made.exit_code, made.stdout) == (0, "")
     assert f"files written; next: pip install {out}" in made.stderr
@@ -74,7 +74,7 @@ def test_a_package_is_made_and_checked(cli: Cli, tmp_path: Path) -> None:
     assert ended.exit_code == 1
     assert f"different: {(out / PACKAGE / 'rows' / 'models.py').as_posix()}" in ended.stdout
     assert f"missing: {(out / 'pyproject.toml').as_posix()}" in ended.stdout
-    assert "2 files are not as the schemas say; to update them: changewire " in ended.stderr
+    assert "2 files are not up to date; to update them: changewire " in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_names_that_nobody_could_use_are_refused(
     path = schemas / "shop" / "family.json"
     path.write_text(json.dumps({**json.loads(path.read_bytes()), "format": name}))
     words = ("--schemas", schemas, "--package", package, "--out", tmp_path / "out")
-    ended = cli("generate", *words, "--package-version", version)
+    ended = cli("schema", "generate", *words, "--package-version", version)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert reason in ended.stderr
     assert not (tmp_path / "out").exists()
@@ -110,6 +110,8 @@ def test_generate_names_the_extra_that_it_needs(
 ) -> None:
     """Without the generator the error says what to install."""
     monkeypatch.setitem(sys.modules, "changewire_codegen.project", None)
-    ended = cli("generate", "--schemas", tmp_path, "--package", "a", "--out", tmp_path / "out")
+    ended = cli(
+        "schema", "generate", "--schemas", tmp_path, "--package", "a", "--out", tmp_path / "out"
+    )
     assert ended.exit_code == 2
     assert 'pip install "./changewire[codegen]"' in ended.stderr

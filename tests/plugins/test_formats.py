@@ -138,7 +138,9 @@ def test_a_package_that_cannot_be_used_matters_to_who_asks_for_it(
     value, reason = BROKEN[name]
     install(installed, "broken", {GROUP: {name: value}})
     forget()
-    with pytest.raises(cw.FormatError, match=f"format '{name}'.*{reason}.*changewire generate"):
+    with pytest.raises(
+        cw.FormatError, match=f"format '{name}'.*{reason}.*changewire schema generate"
+    ):
         cw.codec(name)
     assert cw.detect(PLACED) == FORMAT
     assert cw.detect(DELETE) == "aerospike-json"

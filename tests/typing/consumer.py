@@ -59,7 +59,7 @@ def reason(data: bytes) -> str:
 
 
 class User(msgspec.Struct):
-    """A model as `changewire generate` makes them of row schemas."""
+    """A model as `changewire schema generate` makes them of row schemas."""
 
     name: str
 
@@ -72,4 +72,4 @@ def typed_rows(changes: list[cw.Change]) -> list[User]:
 def drafted(values: list[bytes]) -> dict[str, Any]:
     """Return the draft of a row schema."""
     draft: cw.Draft = cw.infer(values, format="lindorm-json", table="shop.users")
-    return draft.schema if draft.rows > draft.refused else {}
+    return draft.schema if draft.rows > draft.rejected else {}

@@ -33,7 +33,7 @@ def batch(inputs: list[str], output: str) -> int:
         decoded.native.take()
     counts, known, letters = cws.write(decoded, output)
     schemas: cw.Schemas = cws.schemas(messages, format="dataworks-json")
-    return counts.dead_letters + known + len(letters) + schemas.refused
+    return counts.dead_letters + known + len(letters) + schemas.rejected
 
 
 def typed() -> StructType:

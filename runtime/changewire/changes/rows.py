@@ -18,7 +18,7 @@ _write: Final = msgspec.json.Encoder(decimal_format="number").encode
 
 
 def row(values: Mapping[str, Any] | Data, kind: type[Row]) -> Row:
-    """Return a row as a model of a family of row schemas (``changewire generate``).
+    """Return a row as a model of a family of row schemas (``changewire schema generate``).
 
     The model has what its schema says; columns that the schema does not name are in its ``extra``.
 

@@ -66,14 +66,14 @@ class Schemas(Struct, frozen=True):
         schemas: The schemas, in the order of their first messages.
         messages: Elements that were looked at; a batch has several.
         without: Elements that hold no schema, or one without columns, and records without value.
-        refused: Elements that cannot be read.
+        rejected: Elements that cannot be read.
         left_out: Elements whose schema is not listed, as there are too many others.
     """
 
     schemas: list[SchemaUse]
     messages: int
     without: int
-    refused: int
+    rejected: int
     left_out: int
 
 
@@ -83,21 +83,21 @@ class Tally:
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
         """Start with nothing."""
         self.found: dict[tuple[Source, bytes], SchemaUse] = {}
-        self.messages = self.without = self.refused = 0
+        self.messages = self.without = self.rejected = 0
         self._dialect, self._format = dialect(format), format
         self._limit, self._room = limit, MOST_BYTES
 
     def add(self, value: Data | None, position: Position) -> list[Rejection]:
-        """Count a message, and return the elements of it that were refused."""
+        """Count a message, and return the elements of it that were rejected."""
         if value is None:
             self.messages += 1
             self.without += 1
             return []
         models = codec(self._format).decode_all(value)
         self.messages += len(models)
-        refused = [found for i, m in enumerate(models) if (found := self._add(m, i, position))]
-        self.refused += len(refused)
-        return refused
+        rejected = [found for i, m in enumerate(models) if (found := self._add(m, i, position))]
+        self.rejected += len(rejected)
+        return rejected
 
     def schemas(self) -> Schemas:
         """Return what was found so far."""
@@ -106,7 +106,7 @@ class Tally:
             format=self._format,
             messages=self.messages,
             without=self.without,
-            refused=self.refused,
+            rejected=self.rejected,
         )
 
     def _add(self, model: Any, number: int, position: Position) -> Rejection | None:
@@ -175,7 +175,7 @@ def schemas(
 
 
 def listed(
-    found: Iterable[SchemaUse], *, format: str, messages: int, without: int, refused: int
+    found: Iterable[SchemaUse], *, format: str, messages: int, without: int, rejected: int
 ) -> Schemas:
     """Return schemas in their order, with columns and differences; counts are as in `Schemas`."""
     before: dict[Source, Any] = {}
@@ -189,8 +189,8 @@ def listed(
             if not use.differences:
                 use.places = list(islice(places(before[use.source], schema), _PLACES))
         before[use.source] = schema
-    left_out = messages - without - refused - sum(use.count for use in ordered)
-    return Schemas(ordered, messages, without, refused, left_out)
+    left_out = messages - without - rejected - sum(use.count for use in ordered)
+    return Schemas(ordered, messages, without, rejected, left_out)
 
 
 def _order(position: Position) -> tuple[tuple[bool, Any], ...]:
@@ -220,10 +220,10 @@ class TopicTally:
 
     def __init__(self) -> None:
         self.tallies: dict[str, Tally | None] = {}
-        self._messages = self._without = self._refused = 0
+        self._messages = self._without = self._rejected = 0
 
     def add(self, value: Data | None, position: Position) -> list[Rejection]:
-        """Count a message, and return the elements of it that were refused."""
+        """Count a message, and return the elements of it that were rejected."""
         if value is None:
             self._messages += 1
             self._without += 1
@@ -232,7 +232,7 @@ class TopicTally:
             reader = codec_for(value)
         except DecodeError as error:
             self._messages += 1
-            self._refused += 1
+            self._rejected += 1
             return [rejection(error)]
         tally = self.tally_of(reader.format)
         return self._plain(reader, value) if tally is None else tally.add(value, position)
@@ -244,7 +244,7 @@ class TopicTally:
             [use for schemas in found for use in schemas.schemas],
             messages=self._messages + sum(schemas.messages for schemas in found),
             without=self._without + sum(schemas.without for schemas in found),
-            refused=self._refused + sum(schemas.refused for schemas in found),
+            rejected=self._rejected + sum(schemas.rejected for schemas in found),
             left_out=sum(schemas.left_out for schemas in found),
         )
 
@@ -260,8 +260,8 @@ class TopicTally:
     def _plain(self, reader: Codec, value: Data) -> list[Rejection]:
         """Count a message that holds no schema."""
         models = reader.decode_all(value)
-        refused = [model for model in models if isinstance(model, Rejection)]
+        rejected = [model for model in models if isinstance(model, Rejection)]
         self._messages += len(models)
-        self._refused += len(refused)
-        self._without += len(models) - len(refused)
-        return refused
+        self._rejected += len(rejected)
+        self._without += len(models) - len(rejected)
+        return rejected

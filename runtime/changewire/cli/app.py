@@ -16,27 +16,23 @@ from changewire.version import VERSION
 BROKEN_PIPE: Final = 141
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "explain": "One message, field by field.",
-    "decode": "Messages to lines of JSON.",
-    "validate": "Every issue of every message.",
-    "encode": "Lines of JSON to messages.",
-    "convert": "Messages of one format to another.",
-    "changes": "Messages to changes, as lines of JSON.",
-    "detect": "Count the messages of each format.",
-    "schemas": "List the schemas in messages, and what changed.",
-    "formats": "List formats and their messages.",
-    "infer": "Draft a schema of rows from messages.",
-    "generate": "Your own schemas to a package of models, checks and columns.",
-    "run": "Messages to a log and tables, with a report.",
-    "replay": "Apply dead letters and refused changes that are valid now.",
-    "verify": "Compare tables with their log.",
-    "rebuild": "Make tables anew from their log.",
-    "trace": "Show which changes produced a row.",
+    "explain": "Explain one message, field by field.",
+    "decode": "Write messages, or their changes, as lines of JSON.",
+    "validate": "Report every issue of every message.",
+    "encode": "Write messages from lines of JSON.",
+    "convert": "Convert messages from one format to another.",
+    "sample": "Write valid messages of a format, to try things with.",
+    "schema": "Show, compare, draft and generate schemas.",
+    "run": "Land files in a log, and merge them into tables.",
+    "stream": "Land Kafka topics in a log, and merge them into tables.",
+    "current": "Show the current rows of a table, from the log.",
     "history": "Show every version of the rows of a table.",
-    "current": "Show the rows of a table by its log.",
-    "dead-letters": "Show dead letters and refused changes of a log that are open.",
-    "doctor": "Look for what is missing.",
-    "schema": "Show the schemas of messages, or what changed in them.",
+    "trace": "Show which changes produced a row.",
+    "dead-letters": "Show the open dead letters and refused changes of a log.",
+    "replay": "Apply dead letters and refused changes again.",
+    "verify": "Compare tables with their log.",
+    "rebuild": "Rebuild tables from their log.",
+    "doctor": "Check the environment.",
 }
 """Each command with its line of help; the module of `changewire.cli.commands` has its name,
 with underscores."""
@@ -45,7 +41,7 @@ with underscores."""
 class CommandGroup(TyperGroup):
     """All commands, which end quietly when the reader of their output closes it.
 
-    They end with `BROKEN_PIPE`; Typer itself would end with 1, the code of refused messages. This
+    They end with `BROKEN_PIPE`; Typer itself would end with 1, the code of rejected messages. This
     is done here and not around a command, because a command's help is written before it runs.
     """
 
@@ -106,7 +102,7 @@ def _command(name: str) -> Any:
 app = typer.Typer(
     name="changewire",
     cls=CommandGroup,
-    help="Change-data-capture messages from Kafka: to look into, to check, to make tables of.",
+    help="Inspect, validate and land CDC messages, and merge them into tables.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,  # they hold messages
@@ -121,8 +117,8 @@ def _show_version(*, wanted: bool) -> None:
 
 
 _EXIT_CODES = (
-    "Exit codes: 0: every message was valid; 1: some were not; "
-    "2: bad usage, a file that cannot be read or written, or another failure."
+    "Exit codes: 0: success, and every message was valid; 1: some messages were not valid (for run "
+    "and stream only with --fail-on); 2: wrong usage, or a failure."
 )
 
 

@@ -62,9 +62,9 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:
-    """Say what a command has done, and return its exit code by the number that was ``refused``."""
+    """Say what a command has done, and return its exit code by the number that was ``rejected``."""
     notice("totals", text, totals, as_json=as_json)
-    return REJECTED if totals["refused"] else VALID
+    return REJECTED if totals["rejected"] else VALID
 
 
 def _sentence(error: Exception) -> str:

@@ -49,7 +49,9 @@ Inputs: TypeAlias = Annotated[
 ]
 
 
-def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] = ()) -> Any:
+def text_option(
+    *names: str, metavar: str, help: str, completes: Sequence[str] = (), **more: Any
+) -> Any:
     """Return an option that takes text, and is None unless given; some texts are completed."""
     return typer.Option(
         *names,
@@ -57,6 +59,7 @@ def text_option(*names: str, metavar: str, help: str, completes: Sequence[str] =
         help=help,
         autocompletion=lambda: completes,
         show_default=False,
+        **more,
     )
 
 
@@ -84,9 +87,9 @@ def auto_or_formats() -> Sequence[str]:
     return (AUTO, *formats())
 
 
-_LISTED = "Format of the messages; `changewire formats` lists, `changewire detect` guesses."
-_OF_TOPIC = "Format of the messages; auto asks each one, for topics that carry several."
-_FOUND = "Format of the messages; auto, the default, asks each one."
+_LISTED = "Format of the messages; see `changewire schema list`."
+_OF_TOPIC = "Format of the messages; auto detects that of each message."
+_FOUND = "Format of the messages; auto, the default, detects that of each message."
 
 Format: TypeAlias = Annotated[str, format_option("--format", "-f", of=formats, help=_LISTED)]
 TopicFormat: TypeAlias = Annotated[
@@ -103,7 +106,7 @@ Shape: TypeAlias = Annotated[
         "--shape",
         of=("auto", *SHAPES),
         metavar="SHAPE",
-        help="How messages stand in the input: {}.",
+        help="Layout of the input: {}.",
     ),
 ]
 
@@ -116,7 +119,7 @@ StripRegistryPrefix: TypeAlias = Annotated[
 ]
 
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Write lines of JSON in place of words, for programs.")
+    bool, typer.Option("--json", help="Write JSON lines instead of text, for programs.")
 ]
 
 ToShape: TypeAlias = Annotated[
@@ -125,23 +128,28 @@ ToShape: TypeAlias = Annotated[
         "--to-shape",
         of=tuple(BINARY_SHAPES),
         metavar="SHAPE",
-        help="How MessagePack stands in the output: {}.",
+        help="Layout of MessagePack in the output: {}.",
     ),
 ]
 
 ImageOption: TypeAlias = Annotated[
     str,
-    choice_option("--image", of=IMAGES, metavar="IMAGE", help="What a write holds of its row: {}."),
+    choice_option(
+        "--image",
+        of=IMAGES,
+        metavar="IMAGE",
+        help="Columns that a write has: all (full), those that changed (patch), or the key (keys).",
+    ),
 ]
 
 Keys: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="COLUMN", help="A column that names the row; may be repeated."),
+    typer.Option("--key", metavar="COLUMN", help="Key column of the rows; repeatable."),
 ]
 
 Families: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--family", metavar="FAMILY", help="A column family of HBase; may be repeated."),
+    typer.Option("--family", metavar="FAMILY", help="Column family of an HBase table; repeatable."),
 ]
 
 DigestsOption: TypeAlias = Annotated[
@@ -150,7 +158,7 @@ DigestsOption: TypeAlias = Annotated[
         "--digests",
         of=DIGESTS,
         metavar="WAY",
-        help="Compare digests of Aerospike with set and user key: {}.",
+        help="Check digests of Aerospike records: {}.",
     ),
 ]
 
@@ -160,7 +168,7 @@ NullValueOption: TypeAlias = Annotated[
         "--null-value",
         of=NULL_VALUES,
         metavar="WHAT",
-        help="What a Kafka record without value is: {}.",
+        help="Meaning of Kafka records without value: {}.",
     ),
 ]
 
@@ -169,7 +177,7 @@ TimeZone: TypeAlias = Annotated[
     typer.Option(
         "--time-zone",
         metavar="NAME",
-        help="Time zone of a DataWorks task, which its dates depend on, such as Asia/Shanghai.",
+        help="Time zone of the DataWorks task, for its dates, such as Asia/Shanghai.",
     ),
 ]
 
@@ -179,7 +187,7 @@ ElementsAsOption: TypeAlias = Annotated[
         "--as",
         of=ELEMENTS_AS,
         metavar="WHAT",
-        help="What messages become: {} (as they are, in typed columns).",
+        help="What to land: {} (unchanged, in typed columns).",
     ),
 ]
 

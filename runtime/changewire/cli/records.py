@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any, Final
 
 import msgspec
 import typer
 
 from changewire.cli.stderr import counted, notice
+from changewire.cli.topics import Topics, read_topics
 from changewire.codec import Codec, CodecError, DecodeError, Issue, rejection
 from changewire.codec.border import MOST_REASONS
 from changewire.codec.framed import without_prefix
@@ -33,8 +35,8 @@ class ElementPlace(msgspec.Struct, frozen=True, omit_defaults=True):
         offset: Kafka offset.
     """
 
-    path: str
-    number: int
+    path: str | None = None
+    number: int | None = None
     element: int | None = None
     topic: str | None = None
     partition: int | None = None
@@ -42,7 +44,9 @@ class ElementPlace(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         """Return the place in words."""
-        words = ["standard input" if self.path == STDIN else self.path, f"record {self.number}"]
+        words = []
+        if self.path is not None:
+            words = ["standard input" if self.path == STDIN else self.path, f"record {self.number}"]
         if self.offset is not None:
             words.append(f"{self.topic}/{self.partition}/{self.offset}")
         if self.element:
@@ -75,9 +79,14 @@ def given(inputs: Sequence[str] | None) -> list[str]:
 
 
 def records(
-    inputs: Sequence[str] | None, shape: str, *, strip_registry_prefix: bool = False
+    inputs: Sequence[str] | None,
+    shape: str,
+    topics: Topics | None = None,
+    *,
+    limit: int | None = None,
+    strip_registry_prefix: bool = False,
 ) -> Iterator[Record]:
-    """Yield the records of all inputs; no more than one is held.
+    """Yield the records of all inputs, or of topics; no more than one is held.
 
     With `strip_registry_prefix` values and keys are what follows the prefix of a schema registry.
 
@@ -85,10 +94,12 @@ def records(
         typer.BadParameter: There is no input.
         FramingError: while iterating, an input cannot be read.
     """
-    files = expand(given(inputs))
-    for path in files:
-        found = read(path, shape=shape)
-        yield from map(_stripped, found) if strip_registry_prefix else found
+    if topics is None:
+        files = expand(given(inputs))
+        found: Iterator[Record] = chain.from_iterable(read(path, shape=shape) for path in files)
+    else:
+        found = read_topics(topics)
+    yield from islice(map(_stripped, found) if strip_registry_prefix else found, limit)
 
 
 def _stripped(record: Record) -> Record:
@@ -100,9 +111,11 @@ def _stripped(record: Record) -> Record:
 
 def place_of(position: Position, element: int | None = None) -> ElementPlace:
     """Return where an element is; a name that is not UTF-8 has its bytes escaped."""
-    path = (position.path or "").encode("utf-8", "backslashreplace").decode("utf-8")
+    path = position.path
+    if path is not None:
+        path = path.encode("utf-8", "backslashreplace").decode("utf-8")
     topic, partition, offset = position.topic, position.partition, position.offset
-    return ElementPlace(path, position.number or 0, element, topic, partition, offset)
+    return ElementPlace(path, position.number, element, topic, partition, offset)
 
 
 def report_rejected(
@@ -124,7 +137,7 @@ def report_rejected(
     more = f" (and {least}{counted(others, 'more issue')})" if others else ""
     place = place_of(position, rejected.element)
     text = f"{place}: {rejected.code}{at}: expected {reason.expected}{found}{byte}{more}"
-    notice("refused", text, place_of(position), rejected, as_json=as_json, style="red")
+    notice("rejected", text, place_of(position), rejected, as_json=as_json, style="red")
 
 
 def report_issues(position: Position, error: CodecError, *, as_json: bool = False) -> None:
@@ -132,7 +145,7 @@ def report_issues(position: Position, error: CodecError, *, as_json: bool = Fals
     place = place_of(position)
     byte = "" if error.byte_offset is None else f" at byte {error.byte_offset}"
     texts = [f"{place}: {issue}{byte}" for issue in error.issues]
-    notice("refused", texts, place, rejection(error, 0), as_json=as_json, style="red")
+    notice("rejected", texts, place, rejection(error, 0), as_json=as_json, style="red")
 
 
 class _Line(msgspec.Struct, frozen=True):

@@ -9,37 +9,35 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from signal import Signals
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Annotated, Final, TypeAlias
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.cli.arguments import STDOUT
-from changewire.cli.ending import REJECTED, SIGNALLED, VALID
+from changewire.cli.ending import REJECTED, SIGNALLED, UNABLE, VALID
 from changewire.cli.records import given
-from changewire.cli.spark import connectors, quieten_pyspark
-from changewire.cli.stderr import batch_lines, console, counted, progress, say
-from changewire.engines.options import StreamListener, StreamOptions, TableOptions
+from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
+from changewire.cli.stderr import batch_lines, console, counted, notice, progress, say
+from changewire.cli.stdout import STDOUT, Lines
+from changewire.engines.options import StreamListener, StreamOptions, TableOptions, allowed
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
 
 _WORKING: Final = "reading and decoding"
+_NEVER, _DEAD_LETTERS = "never", "dead-letters"
 
 
 @dataclass(frozen=True)
-class RunRequest:
-    """What a run is asked for.
+class FilesRequest:
+    """What ``run`` is asked for.
 
     Attributes:
         inputs: Files or folders; None for standard input.
-        topics: Options of Spark's Kafka source; empty if files are read.
-        packages: The value of ``--packages``.
-        stream: How a stream is written; None if the run has no checkpoint.
-        metrics: File for a line of JSON for each batch.
         tables: Which tables changes are merged into; None for none.
-        rows: How rows of the log are given, for a run without tables.
+        rows: How rows of the log are given, without tables.
     """
 
     inputs: list[str] | None
@@ -47,26 +45,68 @@ class RunRequest:
     decode_options: DecodeOptions
     engine: str
     shape: str
-    topics: Mapping[str, str]
-    packages: str | None
-    stream: StreamOptions | None
-    metrics: str | None
     tables: TableOptions | None
     rows: str
     show_values: bool
     as_json: bool
 
 
-def outcome_of(request: RunRequest) -> Outcome:
-    """Run the job that is asked for.
+@dataclass(frozen=True)
+class TopicsRequest:
+    """What ``stream`` is asked for.
+
+    Attributes:
+        topics: Options of Spark's Kafka source.
+        packages: The value of ``--packages``.
+        stream: How the stream is written.
+        metrics: File for a line of JSON for each batch.
+        tables: Which tables changes are merged into; None for none.
+    """
+
+    topics: Mapping[str, str]
+    output: str
+    decode_options: DecodeOptions
+    packages: str | None
+    stream: StreamOptions
+    metrics: str | None
+    tables: TableOptions | None
+    show_values: bool
+    as_json: bool
+
+
+def run_job(
+    job: Callable[[], Outcome], fail_on: str, *, is_continuous: bool = False, as_json: bool
+) -> int:
+    """Run a job, say what it did, and return the exit code."""
+    from changewire.engines.counts import ConservationError
+    from changewire.engines.interrupts import interruptible
+    from changewire.jobs.checks import JobError
+
+    quieten_spark()
+    try:
+        with interruptible():
+            outcome = job()
+    except (JobError, ConservationError) as error:
+        notice("error", str(error).splitlines(), as_json=as_json)
+        return UNABLE
+    code = exit_code(outcome, fail_on, is_continuous=is_continuous)
+    if as_json:
+        from changewire.report.write import summary
+
+        Lines().write(summary(outcome))
+    else:
+        say_counts(outcome)
+        say(f"exit code {code} (--fail-on {fail_on})")
+    return code
+
+
+def land_files(request: FilesRequest) -> Outcome:
+    """Land files in a log, or also merge them into tables.
 
     Raises:
         JobError: The job cannot run.
         ConservationError: The decoded rows do not add up.
     """
-    if request.topics:
-        quieten_pyspark()
-        return _read(request) if request.stream is None else _stream(request, request.stream)
     with progress(_WORKING, as_json=request.as_json) as line:
 
         def advance(messages: int) -> None:
@@ -89,26 +129,17 @@ def outcome_of(request: RunRequest) -> Outcome:
         )
 
 
-def _read(request: RunRequest) -> Outcome:
-    """Read what topics hold by now."""
+def land_topics(request: TopicsRequest) -> Outcome:
+    """Land topics in a log by a streaming query, or also merge them into tables.
+
+    Raises:
+        JobError: The job cannot run.
+        ConservationError: The rows of a batch do not add up.
+    """
     from changewire.jobs import topics
 
-    packages = connectors(request.packages, ["kafka"], as_json=request.as_json)
-    with progress(_WORKING, as_json=request.as_json):
-        return topics.run_topics(
-            request.topics,
-            request.output,
-            request.decode_options,
-            packages=packages,
-            show_values=request.show_values,
-        )
-
-
-def _stream(request: RunRequest, stream: StreamOptions) -> Outcome:
-    """Read topics by a streaming query."""
-    from changewire.jobs import topics
-
-    packages = connectors(request.packages, ["kafka", stream.sink], as_json=request.as_json)
+    quieten_pyspark()
+    packages = connectors(request.packages, ["kafka", request.stream.sink], as_json=request.as_json)
     with (
         _metric_lines(request.metrics) as metrics,
         batch_lines(as_json=request.as_json) as notice,
@@ -117,7 +148,7 @@ def _stream(request: RunRequest, stream: StreamOptions) -> Outcome:
             request.topics,
             request.output,
             request.decode_options,
-            replace(stream, listener=StreamListener(notice, metrics)),
+            replace(request.stream, listener=StreamListener(notice, metrics)),
             request.tables,
             packages=packages,
             show_values=request.show_values,
@@ -141,13 +172,39 @@ def _write_line(stream: IO[str], line: str) -> None:
     stream.flush()
 
 
-def exit_code(outcome: Outcome, *, continuous: bool) -> int:
-    """Return the exit code of a run; a signal is the usual end of a continuous one."""
+def exit_code(outcome: Outcome, fail_on: str, *, is_continuous: bool) -> int:
+    """Return the exit code of a run; a signal is the usual end of a continuous query."""
     signal = None if outcome.stream is None else outcome.stream.signal
-    if signal is not None and not continuous:
+    if signal is not None and not is_continuous:
         return SIGNALLED + Signals[signal]
-    refused = (outcome.tables or {}).get("refused", 0)
-    return REJECTED if outcome.counts.dead_letters or refused else VALID
+    if fail_on == _NEVER:
+        return VALID
+    counts, refused = outcome.counts, (outcome.tables or {}).get("refused", 0)
+    most = 0 if fail_on == _DEAD_LETTERS else allowed(fail_on, counts.elements)
+    return REJECTED if counts.dead_letters + refused > most else VALID
+
+
+def _check_fail_on(text: str) -> str:
+    if text not in {_NEVER, _DEAD_LETTERS}:
+        try:
+            allowed(text if text.endswith("%") else "", 0)
+        except ValueError:
+            raise typer.BadParameter(
+                f"expected {_NEVER}, {_DEAD_LETTERS} or a share such as 5%, found {text!r}"
+            ) from None
+    return text
+
+
+FailOn: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="WHAT",
+        callback=_check_fail_on,
+        help="Exit with 1: never, for any dead letter or refused change (dead-letters), or if they "
+        "are more than a share of the elements (such as 5%).",
+    ),
+]
 
 
 def say_counts(outcome: Outcome) -> None:

@@ -17,7 +17,7 @@ from changewire.report.text import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
-Kind: TypeAlias = Literal["error", "note", "refused", "loss", "totals"]
+Kind: TypeAlias = Literal["error", "note", "rejected", "loss", "totals"]
 
 _LONGEST_LINE: Final = 1000
 

@@ -19,6 +19,9 @@ _ACTIVE = re.compile(
 
 _LENGTH_BYTES: Final = 4
 
+STDOUT: Final = "-"
+"""Name of standard output among files."""
+
 CONCATENATED: Final = "msgpack-concatenated"
 
 

@@ -7,27 +7,13 @@ import typer
 from changewire.cli.options import choice_option, text_option
 from changewire.engines.options import DELETES, TABLE_SINKS
 
-Servers: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--kafka",
-        metavar="HOST:PORT",
-        help="Read Kafka topics, from these bootstrap servers, in Spark.",
-    ),
+Output: TypeAlias = Annotated[
+    str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
 ]
 
-Subscribe: TypeAlias = Annotated[
-    str | None,
-    text_option("--subscribe", metavar="TOPIC", help="Topics to read, with commas between them."),
-]
-
-Options: TypeAlias = Annotated[
-    list[str] | None,
-    text_option(
-        "--option",
-        metavar="NAME=VALUE",
-        help="Option of Spark's Kafka source, like startingOffsets or kafka.*; may be repeated.",
-    ),
+ShowValues: TypeAlias = Annotated[
+    bool,
+    typer.Option("--show-values", help="Show the start of rejected messages in the report."),
 ]
 
 Packages: TypeAlias = Annotated[
@@ -35,16 +21,16 @@ Packages: TypeAlias = Annotated[
     text_option(
         "--packages",
         metavar="COORDINATES",
-        help="Connectors that Spark fetches, as its own option of this name takes them; "
-        "those tested with the installed Spark unless given.",
+        help="Maven coordinates of connectors for Spark; by default those tested with it.",
     ),
 ]
 
 Checkpoint: TypeAlias = Annotated[
     str | None,
     text_option(
+        "--checkpoint",
         metavar="DIR",
-        help="Run as a streaming query, which keeps here how far it has come.",
+        help="Folder that keeps the progress of the query; by default in the output folder.",
     ),
 ]
 
@@ -54,21 +40,21 @@ SinkOption: TypeAlias = Annotated[
         "--sink",
         of=TABLE_SINKS,
         metavar="SINK",
-        help="Format of the log and tables of a stream: {}; delta unless given.",
+        help="Format of log and tables: {}; by default delta.",
         show_default=False,
     ),
 ]
 
 Continuous: TypeAlias = Annotated[
     bool,
-    typer.Option("--continuous", help="Let a stream wait for more when it has read what is there."),
+    typer.Option("--continuous", help="Keep running after reaching the end."),
 ]
 
 MaxDeadLetters: TypeAlias = Annotated[
     str | None,
     text_option(
         metavar="N|P%",
-        help="Stop before a batch with more dead letters is written: a number, or a share.",
+        help="Stop before writing a batch with more dead letters: a number, or a share.",
     ),
 ]
 
@@ -76,7 +62,7 @@ Target: TypeAlias = Annotated[
     str | None,
     text_option(
         metavar="TABLE",
-        help="Merge changes into these tables: a path or name with {database} and {table} in it.",
+        help="Merge changes into these tables: a path or name with fields such as {table}.",
     ),
 ]
 
@@ -85,7 +71,7 @@ Rows: TypeAlias = Annotated[
     text_option(
         "--rows",
         metavar="ROWS",
-        help="Rows: json, embedded (columns that messages declare), or a schema file.",
+        help="Columns of rows: json (text), embedded (as messages declare them), or a schema file.",
         completes=("json", "embedded"),
     ),
 ]
@@ -95,8 +81,7 @@ RowsByTable: TypeAlias = Annotated[
     text_option(
         "--rows-by-table",
         metavar="FILE",
-        help='Rows of each table: a JSON file such as {"shop.orders": "orders.schema.json", '
-        '"*": "json"}.',
+        help='Columns by table: a JSON file such as {"shop.orders": "orders.json", "*": "json"}.',
     ),
 ]
 
@@ -105,18 +90,18 @@ SchemaEvolutionOption: TypeAlias = Annotated[
     text_option(
         "--schema-evolution",
         metavar="HOW",
-        help="What tables do with new columns: add_columns, or strict (dead letters).",
+        help="New columns of a table: add_columns, or strict (changes are refused).",
         completes=("add_columns", "strict"),
     ),
 ]
 
 NullSet: TypeAlias = Annotated[
     str | None,
-    text_option(metavar="TABLE", help="Table of writes that name none."),
+    text_option(metavar="TABLE", help="Table for Aerospike writes without a set."),
 ]
 
 Truncates: TypeAlias = Annotated[
-    bool, typer.Option("--apply-as-truncates", help="Let truncates remove rows of tables.")
+    bool, typer.Option("--apply-as-truncates", help="Apply truncates to tables.")
 ]
 
 DeletesOption: TypeAlias = Annotated[
@@ -125,7 +110,7 @@ DeletesOption: TypeAlias = Annotated[
         "--deletes",
         of=DELETES,
         metavar="HOW",
-        help="What becomes of deleted rows: {}; remove unless given. Flagged rows keep their key.",
+        help="Deleted rows: {}; by default remove.",
         show_default=False,
     ),
 ]
@@ -135,8 +120,7 @@ View: TypeAlias = Annotated[
     text_option(
         "--view",
         metavar="VIEW",
-        help="With --deletes flag: name of a view of the rows that are not deleted, with the "
-        "fields of --target.",
+        help="With --deletes flag: name of a view of the rows that are not deleted.",
     ),
 ]
 
@@ -146,7 +130,7 @@ MaxNewTables: TypeAlias = Annotated[
         "--max-new-tables",
         metavar="N",
         min=0,
-        help="How many tables a batch may bring, 100 unless given; changes of others are refused.",
+        help="Most new tables in a batch, by default 100; changes of more are refused.",
         show_default=False,
     ),
 ]
@@ -156,6 +140,6 @@ Metrics: TypeAlias = Annotated[
     text_option(
         "--metrics",
         metavar="FILE",
-        help="Append a line of JSON for each batch of a stream; - is standard output.",
+        help="Append a JSON line for each batch; - is standard output.",
     ),
 ]

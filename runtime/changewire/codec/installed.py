@@ -1,8 +1,8 @@
 """The formats: built-in ones, and those that other packages bring by an entry point.
 
-A package that ``changewire generate`` makes names its formats in the entry point group `GROUP`: the
-name of the format, and the module that is its family. It is imported when its format is first
-used, or for a message that no built-in format claims.
+A package that ``changewire schema generate`` makes names its formats in the entry point group
+`GROUP`: the name of the format, and the module that is its family. It is imported when its format
+is first used, or for a message that no built-in format claims.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RESERVED: Final = frozenset({*FORMATS, "auto", "unknown"})
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _CONSTANTS: Final = frozenset({"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"})
-_ANEW: Final = "make its package anew with `changewire generate` of this version"
+_ANEW: Final = "make its package anew with `changewire schema generate` of this version"
 
 
 class FormatError(ValueError):

@@ -30,39 +30,39 @@ class Draft:
         schema: The schema, in the dialect of ``schemas/README.md``.
         table: The table whose rows it describes, its names with dots between.
         rows: How many rows were seen: images before and after changes.
-        refused: How many elements of messages, of any table, were refused.
+        rejected: How many elements of messages, of any table, were rejected.
     """
 
     schema: dict[str, Any]
     table: str
     rows: int
-    refused: int
+    rejected: int
 
 
 class Observer:
     """Looks at messages, one after the other."""
 
     def __init__(self, decode_options: DecodeOptions) -> None:
-        self.refused = 0
+        self.rejected = 0
         self._decode_options = decode_options
         self._rows: dict[str, Profile] = {}
         self._room = Room()
         self._schemas = TopicTally()
 
     def add(self, record: Record) -> list[Any]:
-        """Look at the rows of a message, and return the rejections of refused elements."""
-        refused: list[Any] = []
+        """Look at the rows of a message, and return the rejections of rejected elements."""
+        rejected: list[Any] = []
         for found, _ in self._decode_options.elements(record.value, record.key):
             if not isinstance(found, Change):
-                refused.append(found)
+                rejected.append(found)
                 continue
             for image in (found.before, found.after):
                 if image is not None:
                     self._profile(found.source).add(image)
-        self.refused += len(refused)
-        if record.value is not None and not refused:
+        self.rejected += len(rejected)
+        if record.value is not None and not rejected:
             self._declare(record)
-        return refused
+        return rejected
 
     def draft(self, table: str | None, title: str | None, *, show_values: bool) -> Draft:
         """Return the draft of a table."""
@@ -76,7 +76,7 @@ class Observer:
             raise ValueError(f"rows of {name!a} have more columns than a table has")
         wanted = title or class_name(name.rpartition(".")[2]) or _TITLE
         schema = _corrected(rows, wanted, heading, show_values=show_values)
-        return Draft(schema, name, rows.count, self.refused)
+        return Draft(schema, name, rows.count, self.rejected)
 
     def _profile(self, source: Source) -> Profile:
         name = _name(source)

@@ -1,4 +1,4 @@
-"""Jobs on Kafka topics, in Spark: one read of what they hold, or a streaming query."""
+"""Kafka topics to a log and tables by a streaming query in Spark."""
 
 from __future__ import annotations
 
@@ -8,38 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from changewire.changes.decode_options import AUTO, DecodeOptions
-from changewire.engines.options import StreamOptions, TableOptions, log_of
+from changewire.engines.options import StreamOptions, TableOptions
 from changewire.engines.outcome import Outcome
 from changewire.jobs.checks import JobError, check_folder, choose_engine
-
-
-def run_topics(
-    options: Mapping[str, str],
-    output: str,
-    decode_options: DecodeOptions,
-    *,
-    packages: str | None = None,
-    show_values: bool = False,
-) -> Outcome:
-    """Append what Kafka topics hold by now to a Parquet log, and write a report beside it.
-
-    The session is a local one unless there is one. The output is that of `changewire.job.run`, and
-    the options are those that `changewire.spark.read_kafka` takes. `packages` are Maven coordinates
-    of Spark's connectors, for a session that is started.
-    """
-    check_folder(Path(output))
-    choose_engine("spark", [])
-    from changewire.engines.spark.run import run_kafka
-
-    with spark_errors("the read failed", output, options, show_values=show_values):
-        outcome = run_kafka(
-            options,
-            log_of(str(Path(output).absolute()), "parquet"),
-            decode_options=decode_options,
-            packages=packages,
-            show_values=show_values,
-        )
-    return reported(outcome, output=output)
 
 
 def stream_topics(

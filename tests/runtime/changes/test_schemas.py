@@ -50,7 +50,7 @@ def test_columns_come_go_and_change() -> None:
             cw.Difference("/age", "added", None, "LONG"),
         ],
     ]
-    assert (found.messages, found.without, found.refused, found.left_out) == (5, 0, 0, 0)
+    assert (found.messages, found.without, found.rejected, found.left_out) == (5, 0, 0, 0)
 
 
 def test_columns_of_kafka_connect() -> None:
@@ -95,7 +95,7 @@ def test_every_message_is_counted() -> None:
     """Messages without schema, refused ones and records without value are counted apart."""
     topic = [lindorm_message({}), lindorm_message(None), None, b"{", lindorm_message({"type": "x"})]
     found = cw.schemas([*topic, lindorm_message(id="int8")], format="lindorm-json")
-    assert (found.messages, found.without, found.refused) == (6, 3, 2)
+    assert (found.messages, found.without, found.rejected) == (6, 3, 2)
     assert [s.count for s in found.schemas] == [1]
     heartbeat = cw.encode(dataworks.message("MHEARTBEAT", {}))
     assert cw.schemas([heartbeat], format="dataworks-json").without == 1
@@ -144,7 +144,7 @@ def test_a_schema_that_is_no_json_is_refused(spoilt: bytes) -> None:
         b'"dataColumn"', b'"x":' + spoilt + b',"dataColumn"', 1
     )
     found = cw.schemas([message, GOOD["dataworks-json"]], format="dataworks-json")
-    assert (found.refused, [use.count for use in found.schemas]) == (1, [1])
+    assert (found.rejected, [use.count for use in found.schemas]) == (1, [1])
 
 
 @pytest.mark.parametrize("name", sorted(GOOD))
@@ -156,5 +156,5 @@ def test_no_message_ends_the_listing(name: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(good) - 1))
     message = good[:at] + data.draw(st.binary(max_size=3)) + good[at + 1 :]
     found = cw.schemas([message, good], format=name)
-    assert found.messages == found.without + found.refused + sum(u.count for u in found.schemas)
+    assert found.messages == found.without + found.rejected + sum(u.count for u in found.schemas)
     assert any(use.text.encode() in good for use in found.schemas)

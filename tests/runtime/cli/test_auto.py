@@ -17,7 +17,14 @@ Cli = Callable[..., Ended]
 WRITE = json.dumps(examples("write")[0]).encode()
 INSERT: bytes = cw.encode(dataworks.message("INSERT", after={"id": 7, "name": "x"}))
 STRANGER = INSERT.replace(b'"version"', b'"versoin"')
-COMMANDS = ("changes", "decode", "explain", "infer", "schemas", "validate")
+COMMANDS = (
+    "decode --as changes",
+    "decode",
+    "explain",
+    "schema infer",
+    "schema observed",
+    "validate",
+)
 
 
 @pytest.fixture
@@ -31,10 +38,10 @@ def topic(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_format_is_the_format_auto(cli: Cli, topic: Path, command: str) -> None:
     """A command without --format does what it does with --format auto."""
-    shown = cli(command, topic)
-    named = cli(command, topic, "--format", "auto")
+    shown = cli(*command.split(), topic)
+    named = cli(*command.split(), topic, "--format", "auto")
     assert (shown.exit_code, shown.stdout) == (named.exit_code, named.stdout)
-    assert shown.exit_code < 2 or command == "infer"  # which wants one table
+    assert shown.exit_code < 2 or command == "schema infer"  # which wants one table
 
 
 def test_messages_of_several_formats_are_decoded(cli: Cli, topic: Path) -> None:
@@ -49,7 +56,7 @@ def test_messages_of_several_formats_are_decoded(cli: Cli, topic: Path) -> None:
     assert "record 2: unknown-variant: expected a message of" in ended.stderr
     assert "nearest: dataworks-json, 1 issue: /version missing" in ended.stderr
     assert "record 3: truncated: expected the rest of the message" in ended.stderr
-    assert ended.stderr.endswith("4 elements, 2 refused\n")
+    assert ended.stderr.endswith("4 elements, 2 rejected\n")
 
 
 def test_messages_of_several_formats_are_validated(cli: Cli, topic: Path) -> None:
@@ -64,9 +71,11 @@ def test_messages_of_several_formats_are_validated(cli: Cli, topic: Path) -> Non
 
 def test_schemas_of_a_mixed_topic_are_listed(cli: Cli, topic: Path) -> None:
     """Messages of formats without schemas are counted as such."""
-    ended = cli("schemas", topic)
+    ended = cli("schema", "observed", topic)
     assert ended.stdout.startswith("shop.users  ")
-    assert ended.stderr.endswith("4 messages, 1 schema of 1 table, 1 without schema, 2 refused\n")
+    assert ended.stderr.endswith("4 messages, 1 schema of 1 table, 1 without schema, 2 rejected\n")
     batch = b"[%b, {}]" % WRITE
-    alone = cli("schemas", data=batch)
-    assert alone.stderr.endswith("2 messages, 0 schemas of 0 tables, 1 without schema, 1 refused\n")
+    alone = cli("schema", "observed", data=batch)
+    assert alone.stderr.endswith(
+        "2 messages, 0 schemas of 0 tables, 1 without schema, 1 rejected\n"
+    )

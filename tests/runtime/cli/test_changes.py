@@ -1,4 +1,4 @@
-"""``changewire changes``: messages to changes."""
+"""``changewire decode --as changes``: messages to changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Cli = Callable[..., Ended]
 
 def test_each_change_is_a_line(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """Changes and control events are the rows that a run puts into its tables."""
-    ended = cli("changes", "-f", FORMAT, mixed)
+    ended = cli("decode", "--as", "changes", "-f", FORMAT, mixed)
     found = json_lines(ended.stdout)
     counts = run([str(mixed)], str(tmp_path / "out"), decode_options=DecodeOptions(FORMAT)).counts
     assert (ended.exit_code, len(found)) == (1, MIXED_COUNTS["changes"] + 1)
@@ -38,37 +38,52 @@ def test_each_change_is_a_line(cli: Cli, mixed: Path, tmp_path: Path) -> None:
 
 def test_a_change_has_its_place(cli: Cli, kcat: Path) -> None:
     """The line of a change says where it stood, a tombstone is an empty event."""
-    change, empty = json_lines(cli("changes", "-f", FORMAT, kcat).stdout)
+    change, empty = json_lines(cli("decode", "--as", "changes", "-f", FORMAT, kcat).stdout)
     assert (change["topic"], change["offset"], change["op"]) == ("t", 0, "delete")
     assert (empty["offset"], empty["op"], empty["attributes"]) == (1, "empty", {"null_value": True})
 
 
 def test_image_is_passed_on(cli: Cli, good: Path) -> None:
     """What a write holds of its row is what the user says."""
-    found = json_lines(cli("changes", "-f", FORMAT, "--image", "patch", good).stdout)
+    found = json_lines(
+        cli("decode", "--as", "changes", "-f", FORMAT, "--image", "patch", good).stdout
+    )
     assert found[0]["attributes"]["image"] == "patch"
 
 
 def test_a_message_that_contradicts_itself_is_refused(cli: Cli, mixed: Path) -> None:
     """Two bins of one name are no change: the place is named on standard error."""
     assert (
-        "record 11: duplicate-column at /bins/1/name" in cli("changes", "-f", FORMAT, mixed).stderr
+        "record 11: duplicate-column at /bins/1/name"
+        in cli("decode", "--as", "changes", "-f", FORMAT, mixed).stderr
     )
 
 
 def test_keys_and_families_are_passed_on(cli: Cli) -> None:
     """Columns that name the row and column families are those that the user names."""
-    arguments = ("changes", "-f", "lindorm-json", "--family", "f", "--family", "f_g")
+    arguments = (
+        "decode",
+        "--as",
+        "changes",
+        "-f",
+        "lindorm-json",
+        "--family",
+        "f",
+        "--family",
+        "f_g",
+    )
     cells, _ = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
     assert cells["key"] == {"ROW": "AAE="}
     assert cells["after"] == {"ROW": "AAE=", "f_g:a": "Ag==", "x": ""}
     assert cells["attributes"]["leniencies"] == cells["leniencies"][-1:] == ["unknown-family"]
-    arguments = ("changes", "-f", "lindorm-json", "--key", "x", "--key", "id")
+    arguments = ("decode", "--as", "changes", "-f", "lindorm-json", "--key", "x", "--key", "id")
     _, row = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
     assert row["key"] == {"x": "a", "id": 7}
 
 
-@pytest.mark.parametrize("command", [("changes",), ("run", "-o", "out", "--engine", "python")])
+@pytest.mark.parametrize(
+    "command", [("decode", "--as", "changes"), ("run", "-o", "out", "--engine", "python")]
+)
 def test_options_that_do_not_fit_are_wrong_usage(
     cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
@@ -85,7 +100,7 @@ def test_records_without_value_are_deletes_where_asked_for(cli: Cli) -> None:
     key = json.dumps('["n", "s", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]')
     place = '"topic": "t", "partition": 0, "offset": 7, "tstype": "create", "ts": 1'
     data = f'{{{place}, "key": {key}, "payload": null}}'.encode()
-    arguments = ("changes", "-f", FORMAT, "--shape", "kcat")
+    arguments = ("decode", "--as", "changes", "-f", FORMAT, "--shape", "kcat")
     (line,) = json_lines(cli(*arguments, data=data).stdout)
     assert (line["op"], line["key"]) == ("empty", None)
     (line,) = json_lines(cli(*arguments, "--null-value", "delete", data=data).stdout)
@@ -97,12 +112,14 @@ def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
     """A digest that is not that of set and user key is counted or refused, as the option says."""
     key = '["n", "s", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]'
     data = f'{{"msg": "delete", "key": {key}}}'.encode()
-    (line,) = json_lines(cli("changes", "-f", FORMAT, "--digests", "count", data=data).stdout)
+    (line,) = json_lines(
+        cli("decode", "--as", "changes", "-f", FORMAT, "--digests", "count", data=data).stdout
+    )
     assert line["leniencies"] == ["missing-durable", "keys-on-delete", "digest-mismatch"]
-    refused = cli("changes", "-f", FORMAT, "--digests", "refuse", data=data)
+    refused = cli("decode", "--as", "changes", "-f", FORMAT, "--digests", "refuse", data=data)
     assert "digest-mismatch at /key/2: expected the digest of set and user key" in refused.stderr
     assert (refused.exit_code, refused.stdout) == (1, "")
-    wrong = cli("changes", "-f", "lindorm-json", "--digests", "count", data=data)
+    wrong = cli("decode", "--as", "changes", "-f", "lindorm-json", "--digests", "count", data=data)
     assert "rows have no digest" in " ".join(wrong.stderr.replace("│", " ").split())
     assert wrong.exit_code == 2
 
@@ -124,7 +141,7 @@ DATAWORKS_DATE = b"""\
 )
 def test_the_time_zone_is_passed_on(cli: Cli, more: tuple[str, ...], text: str) -> None:
     """Dates have the offset of the zone that the user names; without it they are in UTC."""
-    (line,) = json_lines(cli("changes", *more, data=DATAWORKS_DATE).stdout)
+    (line,) = json_lines(cli("decode", "--as", "changes", *more, data=DATAWORKS_DATE).stdout)
     assert (line["after"], line["key"]) == ({"day": text}, {"day": text})
 
 
@@ -139,6 +156,6 @@ def test_a_time_zone_that_does_not_fit_is_refused(
     cli: Cli, format: str, zone: str, why: str
 ) -> None:
     """A zone that does not exist, or has no use, is refused before a message is read."""
-    ended = cli("changes", "-f", format, "--time-zone", zone, data=b"{")
+    ended = cli("decode", "--as", "changes", "-f", format, "--time-zone", zone, data=b"{")
     assert ended.exit_code == 2
     assert why in " ".join(ended.stderr.replace("\u2502", " ").split())

@@ -170,7 +170,7 @@ def test_an_untested_spark_ends_a_run_with_the_sentence(
     """The command says it and ends with exit code 2, before Spark is started."""
     install(monkeypatch, "4.9.0")
     source = ("--kafka", "localhost:1", "--subscribe", "t", "-o", tmp_path / "out")
-    ended = cli("run", "-f", "aerospike-json", *source)
+    ended = cli("stream", "-f", "aerospike-json", *source)
     assert ended.exit_code == 2
     assert ended.stderr.startswith("no Kafka connector was tested with Spark 4.9.0: ")
     assert not (tmp_path / "out").exists()

@@ -35,7 +35,7 @@ def test_json_becomes_messagepack(program: Program) -> None:
     ended = program(*TO_MSGPACK, data=LINES)
     assert ended.returncode == 0
     assert ended.stdout == packed() + b"\x91" + packed()
-    assert ended.stderr == b"2 messages, 0 refused\n"
+    assert ended.stderr == b"2 messages, 0 rejected\n"
 
 
 def test_lengths_stand_before_messages(program: Program) -> None:
@@ -60,7 +60,7 @@ def test_losses_refuse_a_message(cli: Cli, tmp_path: Path) -> None:
     first, second, last = ended.stderr.splitlines()
     assert first.startswith(f"{path}, record 0: at /2/4/0/1: expected a particle type")
     assert "at /2/4/0/2" in second
-    assert last == "1 message, 1 refused"
+    assert last == "1 message, 1 rejected"
     assert "secret" not in ended.stderr
 
 
@@ -70,7 +70,7 @@ def test_losses_that_are_allowed_are_named(cli: Cli) -> None:
     assert ended.exit_code == 0
     assert json_lines(ended.stdout)[0]["bins"] == [{"name": "b", "type": "blob", "value": "eA=="}]
     assert "(lossy)" in ended.stderr
-    assert ended.stderr.endswith("1 message, 0 refused, 1 loss\n")
+    assert ended.stderr.endswith("1 message, 0 rejected, 1 loss\n")
 
 
 def test_damage_and_no_value(cli: Cli) -> None:
@@ -78,7 +78,7 @@ def test_damage_and_no_value(cli: Cli) -> None:
     ended = cli(*TO_JSON, "--shape", "msgpack-length-prefixed", data=b"\xff" * 4 + b"\0\0\0\1\xc1")
     assert ended.exit_code == 1
     assert "invalid-msgpack" in ended.stderr
-    assert "0 messages, 1 refused, 1 without a value left out" in ended.stderr
+    assert "0 messages, 1 rejected, 1 without a value left out" in ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_refused_elements_are_named_on_stderr(cli: Cli, mixed: Path) -> None:
     assert ended.exit_code == 1
     assert lines[0].startswith(f"{mixed}, record 7, element 1: missing-property at /key: expected")
     assert lines[1].startswith(f"{mixed}, record 9: truncated")
-    assert lines[-1].endswith("refused")
+    assert lines[-1].endswith("rejected")
 
 
 def test_values_stay_out_of_the_talk(cli: Cli, tmp_path: Path) -> None:
@@ -120,7 +120,10 @@ def test_a_shape_can_be_named(cli: Cli, tmp_path: Path) -> None:
         (("decode", "-f", "xml"), "'xml' is not one of: auto, aerospike-json"),
         (("decode", "-f", FORMAT, "--shape", "xml"), "'xml' is not one of: auto, json-lines"),
         (("encode",), "--format"),
-        (("changes", "-f", FORMAT, "--image", "half"), "'half' is not one of: full"),
+        (
+            ("decode", "--as", "changes", "-f", FORMAT, "--image", "half"),
+            "'half' is not one of: full",
+        ),
         (("nothing",), "nothing"),
     ],
 )

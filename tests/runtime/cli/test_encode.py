@@ -47,7 +47,7 @@ def test_every_issue_of_a_refused_line_is_named(cli: Cli, good: Path) -> None:
     assert gen.startswith(f"{good}, record 0: at /gen: expected integer or null, found string")
     assert lut.startswith(f"{good}, record 0: at /lut: ")
     assert "expected the rest of the message (truncated) at byte 1" in cut
-    assert last.endswith("messages, 2 refused")
+    assert last.endswith("messages, 2 rejected")
     assert "secret" not in ended.stderr
     assert ended.exit_code == 1
     assert len(ended.stdout.splitlines()) == len(text.splitlines())
@@ -57,7 +57,7 @@ def test_a_line_without_message_is_counted(cli: Cli, kcat: Path) -> None:
     """What `decode` writes of a tombstone has no bytes; it is left out, and that is said."""
     decoded = cli("decode", "-f", FORMAT, kcat).stdout
     ended = cli("encode", "-f", FORMAT, data=decoded.encode())
-    assert ended.stderr == "1 message, 0 refused, 1 without a value left out\n"
+    assert ended.stderr == "1 message, 0 rejected, 1 without a value left out\n"
     assert (ended.exit_code, len(ended.stdout.splitlines())) == (0, 1)
 
 

@@ -104,7 +104,7 @@ def test_a_full_disk_in_spark_is_one_sentence(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize(
-    "arguments", [("formats",), ("--help",), ("run", "--help"), ("decode", "-f", FORMAT)]
+    "arguments", [("schema", "list"), ("--help",), ("run", "--help"), ("decode", "-f", FORMAT)]
 )
 def test_a_full_standard_output_is_one_sentence(good: Path, arguments: tuple[str, ...]) -> None:
     """Data, lists and help that cannot be written are no success, and no traceback."""
@@ -141,7 +141,7 @@ def test_no_java_is_one_sentence(
     lack = "No Java 17 or newer was found: see `changewire doctor`"
     assert sentence(files) == f"{lack}, or use --engine python"
     topics = ("--kafka", "localhost:1", "--subscribe", "t", "--packages", "a:b:1")
-    done = program("run", "-f", FORMAT, *topics, "-o", tmp_path / "o")
+    done = program("stream", "-f", FORMAT, *topics, "-o", tmp_path / "o")
     assert done.returncode == 2
     assert done.stderr.decode().splitlines()[-1] == lack
 
@@ -150,9 +150,13 @@ def test_no_java_is_one_sentence(
     ("library", "arguments", "extra"),
     [
         ("pyspark", ("run", "-f", FORMAT, "in", "-o", "out", "--engine", "spark"), "spark"),
-        ("pyarrow", ("changes", "-f", FORMAT, "in.parquet"), "cli"),
+        ("pyarrow", ("decode", "--as", "changes", "-f", FORMAT, "in.parquet"), "cli"),
         ("deltalake", ("trace", "log", "id=1"), "delta"),
-        ("Crypto", ("changes", "-f", FORMAT, "--digests", "count", "in"), "digest"),
+        (
+            "Crypto",
+            ("decode", "--as", "changes", "-f", FORMAT, "--digests", "count", "in"),
+            "digest",
+        ),
     ],
 )
 def test_a_missing_extra_is_one_sentence(
@@ -177,10 +181,10 @@ def test_a_missing_extra_is_one_sentence(
 def test_a_fault_of_ours_is_no_rejection() -> None:
     """What no sentence explains has a traceback, and not the exit code of rejected messages."""
     script = (
-        "from changewire.cli.commands import formats; from changewire.cli import main; "
-        "formats.Lines = None; main()"
+        "import changewire.cli.commands.schema.list as formats; "
+        "from changewire.cli import main; formats.Lines = None; main()"
     )
-    command = [sys.executable, "-c", script, "formats", "--json"]
+    command = [sys.executable, "-c", script, "schema", "list", "--json"]
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 2
     assert b"TypeError" in done.stderr

@@ -74,7 +74,7 @@ def test_messages_alone_are_encoded(cli: Cli) -> None:
     """A line may be a message without anything around it."""
     model = CODEC.decode(pack(DELETE))
     ended = cli("encode", "-f", FORMAT, data=CODEC.to_json(model) + b"\n")
-    assert (ended.exit_code, ended.stderr) == (0, "1 message, 0 refused\n")
+    assert (ended.exit_code, ended.stderr) == (0, "1 message, 0 rejected\n")
 
 
 def test_bytes_stay_off_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_every_issue_of_a_refused_line_is_named(cli: Cli) -> None:
     assert "record 0: at /2/0/3/bytes: expected Base64 text, found integer" in first
     assert "record 1: at /2/0/3: " in second
     assert "record 2: at /2/0/3/float: expected one of NaN, Infinity, -Infinity" in third
-    assert last == "0 messages, 3 refused"
+    assert last == "0 messages, 3 rejected"
     assert ended.exit_code == 1
 
 

@@ -31,22 +31,23 @@ def framed(folder: Path, value: bytes, key: bytes = b'{"id": 7}') -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["decode", "validate", "explain", "detect", "changes", "schemas"]
+    "command",
+    ["decode", "validate", "explain", "explain --count", "decode --as changes", "schema observed"],
 )
 def test_commands_read_what_follows(cli: Cli, tmp_path: Path, command: str) -> None:
     """Without the option a framed message is refused by its name, and with it read."""
     path = framed(tmp_path, ROW)
-    refused = cli(command, path)
+    refused = cli(*command.split(), path)
     assert refused.exit_code == 1
-    if command != "detect":
+    if "--count" not in command:
         assert "registry-framing" in refused.stdout + refused.stderr
         assert "strip_registry_prefix" in refused.stdout + refused.stderr
-    assert cli(command, path, FLAG).exit_code == 0
+    assert cli(*command.split(), path, FLAG).exit_code == 0
 
 
 def test_keys_are_read_too(cli: Cli, tmp_path: Path) -> None:
     """The record key behind its prefix names the row."""
-    (change,) = json_lines(cli("changes", framed(tmp_path, ROW), FLAG).stdout)
+    (change,) = json_lines(cli("decode", "--as", "changes", framed(tmp_path, ROW), FLAG).stdout)
     assert change["key"] == {"id": 7}
 
 
@@ -56,7 +57,7 @@ def test_convert_and_infer_take_it(cli: Cli, tmp_path: Path) -> None:
     pair = ("--from", FORMAT, "--to", "aerospike-msgpack")
     assert cli("convert", *pair, path).exit_code == 1
     assert cli("convert", *pair, path, FLAG).exit_code == 0
-    ended = cli("infer", framed(tmp_path, ROW), FLAG)
+    ended = cli("schema", "infer", framed(tmp_path, ROW), FLAG)
     assert [*json.loads(ended.stdout)["properties"]] == ["id", "name"]
 
 
@@ -64,6 +65,6 @@ def test_a_run_takes_it(cli: Cli, tmp_path: Path) -> None:
     """A run decodes framed values and keys, and otherwise has dead letters of their own code."""
     run = ("run", "-f", "lindorm-json", framed(tmp_path, ROW), "--engine", "python", "--json", "-o")
     refused, read = cli(*run, tmp_path / "a"), cli(*run, tmp_path / "b", FLAG)
-    assert (refused.exit_code, read.exit_code) == (1, 0)
+    assert (refused.exit_code, read.exit_code) == (0, 0)
     assert json.loads(refused.stdout)["by_error_code"] == {"registry-framing": 1}
     assert json.loads(read.stdout)["changes"] == 1

@@ -1,4 +1,4 @@
-"""``changewire run --kafka``: topics of a real broker to a log, with a report."""
+"""Topics of a real broker: as inputs of commands, and to a log by ``changewire stream``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from examples.broker import HOST, free_port
 from examples.jars import JAVA, spark_jars
 from tests.runtime.cli.conftest import Ended, json_lines
@@ -54,23 +54,62 @@ def topic(kafka: str) -> str:
     return "run"
 
 
-def test_topics_become_tables_with_a_report(
+def test_commands_read_topics_without_spark(cli: Cli, kafka: str, topic: str) -> None:
+    """Each message of a topic has its topic, partition and offset; a limit ends the read."""
+    source = ("--kafka", kafka, "--subscribe", topic)
+    lines = json_lines(cli("decode", "-f", FORMAT, *source).stdout)
+    whole = [line for line in lines if "element" not in line or line["element"] == 0]
+    assert {(line["topic"], line["partition"]) for line in lines} == {(topic, 0)}
+    assert [line["offset"] for line in whole] == sorted({line["offset"] for line in whole})
+    rejected = cli("validate", "-f", FORMAT, *source)
+    assert (rejected.exit_code, f"{topic}/0/11: " in rejected.stdout) == (1, True)
+    counted = json.loads(cli("explain", "--count", "--json", *source).stdout)
+    assert counted["formats"][FORMAT] + counted["unknown"] + counted["no_value"] == len(
+        mixed_messages()
+    )
+    first = cli("decode", "-f", FORMAT, *source, "--limit", "3").stdout
+    assert [line["offset"] for line in json_lines(first)] == [0, 1, 2]
+
+
+def test_a_topic_that_is_not_there_is_one_sentence(cli: Cli, kafka: str) -> None:
+    """The servers, the topic and the reason are named."""
+    ended = cli("decode", "--kafka", kafka, "--subscribe", "nothing-here")
+    assert ended.exit_code == 2
+    assert f"{kafka}: topic nothing-here: " in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--subscribe", "t"], "--subscribe and --option need --kafka"),
+        (["--kafka", "h:1"], "--kafka needs --subscribe TOPIC"),
+        (["--kafka", "h:1", "--subscribe", "t", "--option", "x"], "expected NAME=VALUE"),
+        (["--kafka", "h:1", "--subscribe", "t", "in.jsonl"], "give files or --kafka, not both"),
+    ],
+)
+def test_wrong_inputs_are_wrong_usage(cli: Cli, arguments: list[str], text: str) -> None:
+    """Options that do not go together end with a sentence and exit code 2."""
+    ended = cli("decode", *arguments)
+    assert (ended.exit_code, text in " ".join(ended.stderr.split())) == (2, True)
+
+
+def test_topics_become_a_log_with_a_report(
     spark: SparkSession, cli: Cli, kafka: str, topic: str, tmp_path: Path
 ) -> None:
-    """The log has what the topic holds, each element once; the report names the topic."""
+    """The log has what the topic has, each element once; the next run continues behind it."""
     assert spark is not None
     output = tmp_path / "out"
-    ended = cli("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", output)
-    assert ended.exit_code == 1
+    command = ("stream", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", output)
+    assert cli(*command).exit_code == 0
     report = json.loads((output / "report.json").read_text(encoding="utf-8"))
     assert {name: report[name] for name in MIXED_COUNTS} == MIXED_COUNTS
     assert report["input"] == [f"kafka://{kafka}/{topic}"]
-    is_dead = pc.field("kind") == "dead_letter"
-    offsets = pq.read_table(output / "log", filters=is_dead)["offset"].to_pylist()
-    assert sorted(offsets) == [7, 10, 11, 12]
-    again = cli("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", output)
-    assert f"{MIXED_COUNTS['elements']}  of the elements were in the log already" in again.stderr
-    assert len(pq.read_table(output / "log")) == MIXED_COUNTS["elements"]
+    log = DeltaTable(str(output / "log")).to_pyarrow_table()
+    is_dead = pc.equal(log["kind"], "dead_letter")
+    assert sorted(log.filter(is_dead)["offset"].to_pylist()) == [7, 10, 11, 12]
+    again = cli(*command, "--json")
+    assert json.loads(again.stdout)["elements"] == 0
+    assert (output / "checkpoint").is_dir()
 
 
 def test_topics_of_messages_keep_them_as_they_are(
@@ -79,33 +118,20 @@ def test_topics_of_messages_keep_them_as_they_are(
     """With --as messages they have the columns of their variants, and their offsets."""
     assert spark is not None
     source = ("--kafka", kafka, "--subscribe", topic, "--as", "messages")
-    assert cli("run", "-f", FORMAT, *source, "-o", tmp_path).exit_code == 1
-    is_message = pc.field("kind") == "message"
-    rows = pq.read_table(tmp_path / "log", filters=is_message).sort_by([("offset", "ascending")])
+    assert cli("stream", "-f", FORMAT, *source, "-o", tmp_path).exit_code == 0
+    log = DeltaTable(str(tmp_path / "log")).to_pyarrow_table()
+    rows = log.filter(pc.equal(log["kind"], "message")).sort_by([("offset", "ascending")])
     sent = pa.table({"value": mixed_messages(), "offset": range(len(mixed_messages()))})
     expected = cwa.messages(sent, format=FORMAT).messages.read_all()
-    columns = ["offset", "element", "variant", "content"]
+    columns = ["offset", "element", "variant"]
     assert rows.select(columns).to_pylist() == expected.select(columns).to_pylist()
-
-
-def test_options_of_the_source_pass_through(
-    spark: SparkSession, cli: Cli, kafka: str, topic: str, tmp_path: Path
-) -> None:
-    """An option of Spark's source says what to read."""
-    assert spark is not None
-    ends = 'endingOffsets={"run": {"0": 3}}'
-    command = ("run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "--option", ends)
-    assert cli(*command, "-o", tmp_path, "--json").exit_code == 0
-    assert pq.read_table(tmp_path / "log")["offset"].to_pylist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--subscribe", "t"], "are for --kafka"),
         (["--kafka", "h:1", "--option", "x"], "expected NAME=VALUE"),
-        (["--kafka", "h:1", "--subscribe", "t", "in.jsonl"], "not both"),
-        (["--kafka", "h:1", "--subscribe", "t", "--engine", "python"], "are read in Spark"),
+        (["--kafka", "h:1", "--subscribe", "t", "--metrics", "-", "--json"], "both write to"),
         (["--kafka", "h", "--subscribe", "t"], "expected HOST:PORT"),
         (["--kafka", "h:1"], "name what to read by one of the options subscribe"),
     ],
@@ -115,7 +141,7 @@ def test_wrong_usage_is_told(
 ) -> None:
     """Options that do not go together end with a sentence and exit code 2."""
     assert spark is not None
-    ended = cli("run", "-f", FORMAT, *arguments, "-o", tmp_path / "out")
+    ended = cli("stream", "-f", FORMAT, *arguments, "-o", tmp_path / "out")
     assert ended.exit_code == 2
     assert text in " ".join(ended.stderr.replace("│", " ").split())
 
@@ -126,7 +152,9 @@ def test_a_broker_that_is_not_there_is_one_sentence(
     """No broker: one sentence with the address, exit code 2, and no output."""
     assert spark is not None
     server = f"{HOST}:{free_port()}"
-    ended = cli("run", "-f", FORMAT, "--kafka", server, "--subscribe", "t", "-o", tmp_path / "out")
+    ended = cli(
+        "stream", "-f", FORMAT, "--kafka", server, "--subscribe", "t", "-o", tmp_path / "out"
+    )
     assert ended.exit_code == 2
     assert f"no Kafka broker answers: {server} (" in " ".join(ended.stderr.split())
     assert not (tmp_path / "out").exists()
@@ -136,8 +164,8 @@ def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path
     """With Spark's log at INFO no secret stands in what the command writes anywhere."""
     logging, output = tmp_path / "log4j2.xml", tmp_path / "out"
     logging.write_text(LOGGING, encoding="utf-8")
-    connector = ",".join(str(jar) for jar in spark_jars("kafka"))
-    command = ["run", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", str(output)]
+    connector = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
+    command = ["stream", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", str(output)]
     jaas = f'kafka.sasl.jaas.config=Module required password="{SECRET}";'
     secret = ["--option", f"kafka.ssl.truststore.password={SECRET}", "--option", jaas]
     environment = {
@@ -151,7 +179,7 @@ def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path
         text=True,
         env={**os.environ, **environment},
     )
-    assert done.returncode == 1, done.stderr[-2000:]
+    assert done.returncode == 0, done.stderr[-2000:]
     assert "org.apache.kafka" in done.stderr
     written = [path.read_bytes() for path in output.glob("report.*")]
     assert len(written) == 2
@@ -174,11 +202,11 @@ def test_a_missing_connector_is_said_in_lines(cli: Cli, monkeypatch: pytest.Monk
     def lack(*_: object, **__: object) -> None:
         raise JobError(no_connector(TESTED[0].pyspark))
 
-    monkeypatch.setattr("changewire.jobs.topics.run_topics", lack)
-    command = ("run", "-f", FORMAT, "--kafka", "h:1", "--subscribe", "t", "-o", "out")
+    monkeypatch.setattr("changewire.jobs.topics.stream_topics", lack)
+    command = ("stream", "-f", FORMAT, "--kafka", "h:1", "--subscribe", "t", "-o", "out")
     ended = cli(*command, "--packages", str(TESTED[0].kafka))
     assert f"  --packages {TESTED[0].kafka}" in ended.stderr.splitlines()
-    assert "`changewire run`" in ended.stderr
+    assert "`changewire stream`" in ended.stderr
     assert "\\n" not in ended.stderr
     told = json_lines(cli(*command, "--packages", str(TESTED[0].kafka), "--json").stderr)[-1]
     assert told == {"notice": "error", "message": no_connector(TESTED[0].pyspark)}

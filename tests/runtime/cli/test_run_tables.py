@@ -49,7 +49,7 @@ def test_files_are_merged_into_tables(
     """Tables, log and report are there, and doing it again changes nothing."""
     options = (mixed, "--null-set", "none", "--engine", "python")
     first = run(*options, "--json")
-    assert first.exit_code == 1
+    assert first.exit_code == 0
     report = json.loads(first.stdout)
     assert report == json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     assert report["dead_letters"] == MIXED_COUNTS["dead_letters"]
@@ -65,7 +65,7 @@ def test_files_are_merged_into_tables(
     log = DeltaTable("out/log").to_pyarrow_table()
     assert len(log) == report["elements"] + report["tables"].get("refused", 0)
     again = run(*options)
-    assert again.exit_code == 1
+    assert again.exit_code == 0
     shown = " ".join(again.stderr.split())
     assert "in tables: nothing" in shown
     assert f"{report['elements']} of the elements were in the log already" in shown
@@ -87,7 +87,7 @@ def test_what_was_not_applied_is_said(
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(told))
     places = ("--output", "out", "--target", "lake/{table}")
     ended = cli("run", "-f", "dataworks-json", "in.jsonl", *places)
-    assert ended.exit_code == 1  # a change was refused
+    assert ended.exit_code == 0  # a change was refused
     shown = " ".join(ended.stderr.split())
     page = Path("out/report.html").read_text("utf-8")
     for name in ("refused", "truncates_not_applied", "statements_without_rows"):
@@ -132,17 +132,15 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--engine", "spark"], "--engine spark merges changes of Kafka topics"),
-        (["--sink", "iceberg"], "they need --checkpoint DIR"),
-        (["--view", "live"], "tables of files have no views"),
+        (["--engine", "spark"], "--engine spark lands files"),
         (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
         (
             ["--rows", "nested"],
             "'nested' is no pyarrow.Schema, no StructType",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
-        (["--continuous"], "they need --checkpoint DIR"),
-        (["--metrics", "-"], "they need --checkpoint DIR"),
+        (["--sink", "iceberg"], "No such option: --sink"),
+        (["--view", "live"], "No such option: --view"),
         (["--target", "lake.{table}"], "has no slash"),
         (["--target", "lake/{tabel}"], "is no field of a target"),
     ],
@@ -179,7 +177,7 @@ def test_files_are_merged_into_typed_tables(
     places = ("--output", "out", "--target", "lake/{table}")
     how = ("--rows", schema if rows == "file" else rows, "--schema-evolution", "strict")
     ended = cli("run", "-f", "dataworks-json", messages, *places, *how)
-    assert ended.exit_code == 1
+    assert ended.exit_code == 0
     shown = " ".join(ended.stderr.split())
     refused = "dead letters (wrong-type 1)" if rows == "file" else f"1 {COUNTED['refused']}"
     assert refused in shown
@@ -196,7 +194,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
     how = ("--rows", schema if rows == "file" else rows, "--engine", engine)
     where = ("--output", tmp_path / "out", *how)
     ended = cli("run", "-f", "dataworks-json", messages, *where)
-    assert (ended.exit_code, "dead letters (wrong-type 1)" in ended.stderr) == (1, True)
+    assert (ended.exit_code, "dead letters (wrong-type 1)" in ended.stderr) == (0, True)
     after = (
         ds.dataset(tmp_path / "out" / "log", format="parquet")
         .to_table(columns=["after"], filter=ds.field("kind") == "change")["after"]

@@ -89,7 +89,9 @@ def test_notices_and_counts_stand_beside_progress(tmp_path: Path) -> None:
 def test_a_closed_pipe_is_quiet_in_a_shell(tmp_path: Path) -> None:
     """A pipe that ends early is a matter of the shell's: no word, and the usual exit code."""
     bash = spawn("bash", "--norc", folder=program_in(tmp_path))
-    bash.sendline("./changewire formats 2>all | true; echo codes ${PIPESTATUS[0]}; cat all; exit")
+    bash.sendline(
+        "./changewire schema list 2>all | true; echo codes ${PIPESTATUS[0]}; cat all; exit"
+    )
     shown, _ = ended(bash)
     assert "codes 141" in shown
     assert "Error" not in shown

@@ -58,7 +58,7 @@ def test_contradictions_are_issues(cli: Cli) -> None:
     assert f"{place}expected an integer of 64 bits, found string '7'" in ended.stdout
     assert ended.exit_code == 1
     encoded = cli("encode", "-f", "dataworks-json", data=data)
-    assert (encoded.exit_code, encoded.stderr) == (0, "1 message, 0 refused\n")
+    assert (encoded.exit_code, encoded.stderr) == (0, "1 message, 0 rejected\n")
     refused = cli("encode", "-f", "dataworks-json", "--declared", data=data)
     assert "at /payload/after/dataColumn/id: expected an integer" in refused.stderr
     assert (refused.exit_code, refused.stdout) == (1, "")

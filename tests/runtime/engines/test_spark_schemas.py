@@ -41,7 +41,7 @@ def test_both_engines_list_the_same(spark: SparkSession) -> None:
     found = cws.schemas(frame, format=FORMAT)
     assert found == cw.schemas(records, format=FORMAT)
     assert [use.count for use in found.schemas] == [6, 3, 3]
-    assert (found.messages, found.without, found.refused) == (21, 6, 3)
+    assert (found.messages, found.without, found.rejected) == (21, 6, 3)
     assert [d.path for use in found.schemas for d in use.differences] == ["/name", "/id", "/name"]
 
 

@@ -181,7 +181,7 @@ def test_captured_messages_fit_their_draft(path: str) -> None:
     records = list(read(str(EXAMPLES / path)))
     draft = cw.infer(records, format=name)
     values: Any = [record.value for record in records]
-    assert dead_letters(values, draft.schema, name) == draft.refused
+    assert dead_letters(values, draft.schema, name) == draft.rejected
     assert draft.rows > 50
 
 
@@ -264,4 +264,4 @@ def test_refused_elements_are_handed_back() -> None:
     """Who draws a draft knows what it was not drawn from."""
     observer = Observer(DecodeOptions(AEROSPIKE))
     found = [observer.add(record) for record in read(str(EXAMPLES / "aerospike_json/users.jsonl"))]
-    assert sum(map(len, found)) == observer.refused == 12
+    assert sum(map(len, found)) == observer.rejected == 12

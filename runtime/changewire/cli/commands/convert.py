@@ -70,8 +70,8 @@ def convert(
         valid += 1
     without = f", {empty:,} without a value left out" if empty else ""
     losses_text = f", {counted(lost, 'loss', 'losses')}" if lost else ""
-    totals = {"messages": valid, "refused": rejected, "losses": lost, "without_value": empty}
-    text = f"{counted(valid, 'message')}, {rejected:,} refused{losses_text}{without}"
+    totals = {"messages": valid, "rejected": rejected, "losses": lost, "without_value": empty}
+    text = f"{counted(valid, 'message')}, {rejected:,} rejected{losses_text}{without}"
     return ended(text, totals, as_json=as_json)
 
 

@@ -1,18 +1,47 @@
 """``changewire decode``."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Final
 
 import msgspec
+import typer
 
-from changewire.changes.decode_options import AUTO
+from changewire.changes.decode_options import AUTO, ELEMENTS_AS, DecodeOptions
 from changewire.cli.ending import ended, ending
-from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
+from changewire.cli.options import (
+    DigestsOption,
+    Families,
+    FoundFormat,
+    ImageOption,
+    Inputs,
+    Json,
+    Keys,
+    NullValueOption,
+    Shape,
+    StripRegistryPrefix,
+    TimeZone,
+    choice_option,
+    decode_options_of,
+)
 from changewire.cli.records import place_of, records, report_rejected
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
+from changewire.cli.topics import Limit, Options, Servers, Subscribe, topics_of
 from changewire.codec import Codec, DecodeError, EncodeError, codec, decode_all_any, rejection
+from changewire.framing import Record
 from changewire_messages.change import Rejection
+
+_MESSAGES: Final = "messages"
+
+As = Annotated[
+    str,
+    choice_option(
+        "--as",
+        of=tuple(reversed(ELEMENTS_AS)),
+        metavar="WHAT",
+        help="What to write: {} (the changes of rows, and control events).",
+    ),
+]
 
 
 @ending
@@ -20,42 +49,87 @@ def decode(
     inputs: Inputs = None,
     *,
     format: FoundFormat = AUTO,
-    shape: Shape = "auto",
+    elements_as: As = _MESSAGES,
+    image: ImageOption = "full",
+    keys: Keys = None,
+    families: Families = None,
+    digests: DigestsOption = "off",
+    null_value: NullValueOption = "control",
+    time_zone: TimeZone = "UTC",
     strip_registry_prefix: StripRegistryPrefix = False,
+    shape: Shape = "auto",
+    servers: Servers = None,
+    subscribe: Subscribe = None,
+    kafka_options: Options = None,
+    limit: Limit = None,
     as_json: Json = False,
 ) -> int:
-    """Write each element of each message as a line of JSON, with its place and its model.
+    """Write each element of each message as a line of JSON, with its place.
 
-    Rejected ones are named on standard error.
+    With --as changes, write what the element does to a row, as `run` writes it to the log. Rejected
+    elements are listed on standard error.
 
-    Example: changewire decode -f aerospike-json users.jsonl.gz | jq .message.key
+    Example: changewire decode users.jsonl --as changes | jq .after
     """
-    lines = Lines()
-    valid = rejected = 0
-    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
-        if record.value is None:
-            lines.write(place_of(record.position, 0), {"model": None, "message": None})
-            valid += 1
-            continue
-        for number, found in enumerate(_elements(record.value, format)):
-            if isinstance(found, Rejection):
-                report_rejected(record.position, found, as_json=as_json)
+    options = decode_options_of(
+        format,
+        image=image,
+        keys=keys,
+        families=families,
+        digests=digests,
+        null_value=null_value,
+        time_zone=time_zone,
+    )
+    if elements_as == _MESSAGES and options != DecodeOptions(format):
+        raise typer.BadParameter("options of changes are for --as changes")
+    elements = _messages if elements_as == _MESSAGES else _changes
+    topics = topics_of(inputs, servers, subscribe, kafka_options)
+    found = records(inputs, shape, topics, limit=limit, strip_registry_prefix=strip_registry_prefix)
+    valid, rejected = _written(found, lambda record: elements(record, options), as_json=as_json)
+    text = f"{counted(valid + rejected, 'element')}, {rejected:,} rejected"
+    return ended(text, {"elements": valid + rejected, "rejected": rejected}, as_json=as_json)
+
+
+Parts = tuple[object, ...]
+"""Objects whose properties are those of a line."""
+
+Elements = Callable[[Record], Iterator[Parts | Rejection]]
+
+
+def _written(found: Iterator[Record], elements: Elements, *, as_json: bool) -> tuple[int, int]:
+    """Write the elements of records; return how many are valid, and how many are rejected."""
+    lines, valid, rejected = Lines(), 0, 0
+    for record in found:
+        for number, element in enumerate(elements(record)):
+            if isinstance(element, Rejection):
+                report_rejected(record.position, element, as_json=as_json)
                 rejected += 1
             else:
-                lines.write(place_of(record.position, number), found)
+                lines.write(place_of(record.position, number), *element)
                 valid += 1
-    text = f"{counted(valid + rejected, 'element')}, {rejected:,} refused"
-    return ended(text, {"elements": valid + rejected, "refused": rejected}, as_json=as_json)
+    return valid, rejected
 
 
-def _elements(value: bytes, format: str) -> Iterator[dict[str, Any] | Rejection]:
-    """Yield the elements of a message: the name of its model, and its JSON text."""
-    try:
-        if format == AUTO:
-            reader, models = decode_all_any(value)
+def _changes(record: Record, options: DecodeOptions) -> Iterator[Parts | Rejection]:
+    """Yield the changes of a message, each with the names of its leniencies."""
+    for change, leniencies in options.elements(record.value, record.key):
+        if isinstance(change, Rejection):
+            yield change
         else:
-            reader = codec(format)
-            models = reader.decode_all(value)
+            yield change, {"leniencies": leniencies}
+
+
+def _messages(record: Record, options: DecodeOptions) -> Iterator[Parts | Rejection]:
+    """Yield the elements of a message: the name of the model, and its JSON text."""
+    if record.value is None:
+        yield ({"model": None, "message": None},)
+        return
+    try:
+        if options.format == AUTO:
+            reader, models = decode_all_any(record.value)
+        else:
+            reader = codec(options.format)
+            models = reader.decode_all(record.value)
     except DecodeError as error:
         yield rejection(error)
         return
@@ -63,8 +137,9 @@ def _elements(value: bytes, format: str) -> Iterator[dict[str, Any] | Rejection]
         yield model if isinstance(model, Rejection) else _decoded(model, reader, number)
 
 
-def _decoded(model: object, reader: Codec, number: int) -> dict[str, Any] | Rejection:
+def _decoded(model: object, reader: Codec, number: int) -> Parts | Rejection:
     try:
-        return {"model": type(model).__name__, "message": msgspec.Raw(reader.to_json(model))}
+        message = msgspec.Raw(reader.to_json(model))
+        return ({"model": type(model).__name__, "message": message},)
     except EncodeError as error:  # it is nested deeper than JSON can be written
         return rejection(error, number)

@@ -54,6 +54,6 @@ def encode(
         write(data)
         valid += 1
     without = f", {empty:,} without a value left out" if empty else ""
-    totals = {"messages": valid, "refused": rejected, "without_value": empty}
-    text = f"{counted(valid, 'message')}, {rejected:,} refused{without}"
+    totals = {"messages": valid, "rejected": rejected, "without_value": empty}
+    text = f"{counted(valid, 'message')}, {rejected:,} rejected{without}"
     return ended(text, totals, as_json=as_json)

@@ -13,10 +13,12 @@ from rich.text import Text
 
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
-from changewire.cli.options import FoundFormat, Json, Shape, StripRegistryPrefix
-from changewire.cli.records import STDIN, found_issue, given, place_of, records
+from changewire.cli.formats_found import count_formats
+from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
+from changewire.cli.records import STDIN, found_issue, place_of, records
 from changewire.cli.stderr import console, counted, notice
 from changewire.cli.stdout import Lines, json_text
+from changewire.cli.topics import Limit, Options, Servers, Subscribe, topics_of
 from changewire.explain import Explanation, Field, Stop
 from changewire.explain import explain as explain_message
 from changewire.framing import Record
@@ -47,35 +49,40 @@ class _FieldRow(NamedTuple):
 
 @ending
 def explain(
-    input: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="INPUT",
-            help="File or folder, also .gz and .zst; - is standard input, the default in a pipe.",
-            show_default=False,
-        ),
-    ] = None,
+    inputs: Inputs = None,
     *,
     format: FoundFormat = AUTO,
     number: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of the message, from 0.")
     ] = 0,
+    count: Annotated[
+        bool, typer.Option("--count", help="Count the messages of each format instead.")
+    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Show long values and long arrays whole.")
     ] = False,
     as_json: Json = False,
     shape: Shape = "auto",
     strip_registry_prefix: StripRegistryPrefix = False,
+    servers: Servers = None,
+    subscribe: Subscribe = None,
+    options: Options = None,
+    limit: Limit = None,
 ) -> int:
-    """Write what each field of one message means, what its value says, and what is wrong with it.
+    """Explain one message: the meaning and value of each field, and what is wrong with it.
+
+    With --count, count the messages of each format. A message of a known format may still be
+    invalid: use `changewire validate`.
 
     Example: changewire explain topic.jsonl --number 17
     """
-    inputs = given([input] if input else None)
-    found = records(inputs, shape, strip_registry_prefix=strip_registry_prefix)
+    topics = topics_of(inputs, servers, subscribe, options)
+    found = records(inputs, shape, topics, limit=limit, strip_registry_prefix=strip_registry_prefix)
+    if count:
+        return count_formats(found, as_json=as_json)
     record, before = _record(found, number)
     if record is None:
-        notice("error", _missing(inputs[0], number, before), as_json=as_json)
+        notice("error", _missing(subscribe or inputs, number, before), as_json=as_json)
         return UNABLE
     if record.value is None:
         text = f"{place_of(record.position)}: the record has no value (a tombstone)"
@@ -100,10 +107,12 @@ def _record(found: Iterator[Record], number: int) -> tuple[Record | None, int]:
     return None, count
 
 
-def _missing(input: str, number: int, count: int) -> str:
-    """Return that there is no such message, and which there are."""
+def _missing(inputs: str | list[str] | None, number: int, count: int) -> str:
+    """Return that there is no such message, and how many there are."""
     if count == 0:
-        return f"no messages in {'standard input' if input == STDIN else visible(input)}"
+        names = [inputs] if isinstance(inputs, str) else inputs or [STDIN]
+        shown = ("standard input" if name == STDIN else visible(name) for name in names)
+        return f"no messages in {', '.join(shown)}"
     numbers = (
         "is 1 message, number 0" if count == 1 else f"are {count:,} messages, 0 to {count - 1:,}"
     )

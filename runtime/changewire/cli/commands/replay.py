@@ -2,9 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from changewire.cli.arguments import StreamArguments, TableArguments, stream_options, whole
+from changewire.cli.arguments import (
+    StreamArguments,
+    TableArguments,
+    checkpoint_of,
+    stream_options,
+    whole,
+)
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
@@ -23,6 +27,7 @@ from changewire.cli.options import (
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
+    Checkpoint,
     DeletesOption,
     NullSet,
     Packages,
@@ -43,7 +48,7 @@ def replay(
     *,
     format: TopicFormat,
     target: LogTarget,
-    checkpoint: Annotated[str, typer.Option(metavar="DIR", help="The checkpoint of the stream.")],
+    checkpoint: Checkpoint = None,
     where: Annotated[
         str | None,
         text_option(
@@ -73,7 +78,7 @@ def replay(
     Changes have their original order. What is valid now is appended to the log, which closes its
     dead letter: a second replay does nothing. The exit code is 1 if some are left.
 
-    Example: changewire replay ops/ -f lindorm-json --target lake/ --checkpoint cp/
+    Example: changewire replay lake/ -f auto --target lake/tables/
     """
     from changewire.jobs.logs import replay_log
 
@@ -91,7 +96,7 @@ def replay(
         rows, rows_by_table, schema_evolution, deletes, None, null_set, apply_as_truncates
     ).options(target)
     folder = whole(output)
-    stream = stream_options(StreamArguments(checkpoint, sink), folder)
+    stream = stream_options(StreamArguments(checkpoint_of(checkpoint, folder), sink), folder)
 
     def job(packages: str | None) -> "Replayed":
         return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)

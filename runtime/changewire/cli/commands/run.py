@@ -4,15 +4,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from changewire.cli.arguments import (
-    JSON_ROWS,
-    StreamArguments,
-    TableArguments,
-    check_stream,
-    kafka_options,
-    stream_options,
-)
-from changewire.cli.ending import UNABLE, ending
+from changewire.cli.arguments import JSON_ROWS, TableArguments
+from changewire.cli.config import Config
+from changewire.cli.ending import ending
 from changewire.cli.options import (
     DigestsOption,
     ElementsAsOption,
@@ -29,46 +23,30 @@ from changewire.cli.options import (
     choice_option,
     decode_options_of,
 )
-from changewire.cli.runs import RunRequest, exit_code, outcome_of, say_counts
-from changewire.cli.spark import quieten_spark
-from changewire.cli.stderr import notice
-from changewire.cli.stdout import Lines
+from changewire.cli.runs import FailOn, FilesRequest, land_files, run_job
 from changewire.cli.streams import (
-    Checkpoint,
-    Continuous,
     DeletesOption,
     MaxDeadLetters,
     MaxNewTables,
-    Metrics,
     NullSet,
-    Options,
-    Packages,
+    Output,
     Rows,
     RowsByTable,
     SchemaEvolutionOption,
-    Servers,
-    SinkOption,
-    Subscribe,
+    ShowValues,
     Target,
     Truncates,
-    View,
 )
 from changewire.engines.options import ENGINES
 
-Output: TypeAlias = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
-]
 EngineOption: TypeAlias = Annotated[
     str,
     choice_option(
         "--engine",
         of=ENGINES,
         metavar="ENGINE",
-        help="auto (Spark if it can run), spark or python.",
+        help="Engine to use: {}. auto is spark if it can run; tables are merged by python.",
     ),
-]
-ShowValues: TypeAlias = Annotated[
-    bool, typer.Option("--show-values", help="Show the start of rejected messages in the report.")
 ]
 
 
@@ -89,38 +67,28 @@ def run(
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
-    servers: Servers = None,
-    subscribe: Subscribe = None,
-    options: Options = None,
-    packages: Packages = None,
-    checkpoint: Checkpoint = None,
-    sink: SinkOption = None,
-    continuous: Continuous = False,
     max_dead_letters: MaxDeadLetters = None,
-    metrics: Metrics = None,
     target: Target = None,
     rows: Rows = None,
     rows_by_table: RowsByTable = None,
     schema_evolution: SchemaEvolutionOption = None,
     deletes: DeletesOption = None,
-    view: View = None,
     null_set: NullSet = None,
     apply_as_truncates: Truncates = False,
     max_new_tables: MaxNewTables = None,
+    fail_on: FailOn = "never",
+    config: Config = None,
     as_json: Json = False,
 ) -> int:
-    """Append messages to a log of changes, control events and dead letters, and write a report.
+    """Land files in a log of changes, control events and dead letters, and write a report.
 
-    The log is DIR/log; report.json and report.html beside it are replaced. What the log has already
-    is left out, so a run that was stopped is run again. With --as messages the log has each message
-    as it is, in typed columns.
+    The log is DIR/log; the report is DIR/report.html, for programs DIR/report.json. Messages that
+    the log has already are left out, so a run that was stopped can be run again. With --target,
+    changes are also merged into Delta tables.
 
-    The messages are those of files, or with --kafka those that topics hold now. With --checkpoint a
-    streaming query reads them, and the next run continues where it ended. --target also merges the
-    changes into Delta tables.
-
-    Example: changewire run -f aerospike-json topic/ --output ops/
+    Example: changewire run -f aerospike-json topic/ --output lake/
     """
+    del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
         image=image,
@@ -132,61 +100,29 @@ def run(
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
     )
-    topics = kafka_options(inputs, servers, subscribe, options, engine)
-    rows_as = TableArguments(
+    given = TableArguments(
         rows,
         rows_by_table,
         schema_evolution,
         deletes,
-        view,
+        None,
         null_set,
         apply_as_truncates,
         max_new_tables,
+        max_dead_letters,
     )
-    if target is None:
-        rows_as.check_unused(has_topics=bool(topics))
-    tables = None if target is None else rows_as.options(target, max_dead_letters)
-    if tables is not None and elements_as != "changes":
-        raise typer.BadParameter(
-            f"--target TABLE takes changes: it goes without --as {elements_as}"
-        )
-    stream = StreamArguments(checkpoint, sink, continuous, max_dead_letters, metrics)
-    check_stream(stream, tables, has_topics=bool(topics), engine=engine, as_json=as_json)
-    request = RunRequest(
+    tables = given.merged(target, elements_as)
+    if tables is not None and engine == "spark":
+        raise typer.BadParameter("--engine spark lands files; --target merges them by python")
+    request = FilesRequest(
         inputs,
         output,
         decode_options,
         engine,
         shape,
-        topics,
-        packages,
-        None if checkpoint is None else stream_options(stream, output),
-        metrics,
         tables,
         rows or JSON_ROWS,
         show_values,
         as_json,
     )
-    quieten_spark()
-    return _run(request, continuous=continuous)
-
-
-def _run(request: RunRequest, *, continuous: bool) -> int:
-    """Run a job, and say what it did; return the exit code."""
-    from changewire.engines.counts import ConservationError
-    from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError
-
-    try:
-        with interruptible():
-            outcome = outcome_of(request)
-    except (JobError, ConservationError) as error:
-        notice("error", str(error).splitlines(), as_json=request.as_json)
-        return UNABLE
-    if request.as_json:
-        from changewire.report.write import summary
-
-        Lines().write(summary(outcome))
-    else:
-        say_counts(outcome)
-    return exit_code(outcome, continuous=continuous)
+    return run_job(lambda: land_files(request), fail_on, as_json=as_json)

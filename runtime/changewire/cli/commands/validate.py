@@ -21,6 +21,7 @@ from changewire.cli.options import (
 from changewire.cli.records import ElementPlace, found_issue, model_on, place_of, records
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
+from changewire.cli.topics import Limit, Options, Servers, Subscribe, topics_of
 from changewire.codec import DecodeError, Issue, codec, detect, encoding_of, json_form
 from changewire.codec.registry import unclaimed
 from changewire.report.text import NAME, visible
@@ -45,19 +46,26 @@ def validate(
     as_json: Json = False,
     shape: Shape = "auto",
     strip_registry_prefix: StripRegistryPrefix = False,
+    servers: Servers = None,
+    subscribe: Subscribe = None,
+    options: Options = None,
+    limit: Limit = None,
 ) -> int:
-    """Write every issue of every message: place, JSON Pointer, rule, what was expected and found.
+    """Report every issue of every message: place, JSON Pointer, rule, expected and actual value.
 
     Example: changewire validate -f aerospike-json --strict users.jsonl
     """
-    options = decode_options_of(format, keys=keys)
+    how = decode_options_of(format, keys=keys)
     lines = Lines()
     messages = wrong = found = 0
-    for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
+    topics = topics_of(inputs, servers, subscribe, options)
+    for record in records(
+        inputs, shape, topics, limit=limit, strip_registry_prefix=strip_registry_prefix
+    ):
         messages += 1
         if record.value is None:
             continue
-        issues = _issues(record.value, options, closed=strict)
+        issues = _issues(record.value, how, closed=strict)
         wrong += bool(issues)
         found += len(issues)
         place = place_of(record.position)
@@ -68,7 +76,7 @@ def validate(
                 lines.write(place, {**found_issue(issue), **actual})
             else:
                 sys.stdout.write(f"{_sentence(place, issue, shown=not no_values)}\n")
-    totals = {"messages": messages, "refused": wrong, "issues": found}
+    totals = {"messages": messages, "rejected": wrong, "issues": found}
     text = f"{counted(messages, 'message')}, {wrong:,} with {counted(found, 'issue')}"
     return ended(text, totals, as_json=as_json)
 

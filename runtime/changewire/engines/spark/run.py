@@ -1,4 +1,4 @@
-"""Files and Kafka topics to a log in Spark, by a stream to tables too, and what a report says."""
+"""Files, or by a stream Kafka topics, to a log in Spark, and what a report says of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from changewire.engines.options import (
     TableOptions,
 )
 from changewire.engines.outcome import Outcome
-from changewire.engines.spark.decode import DecodedFrames, RowsAs
+from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.log.land import land_counted
@@ -29,7 +29,7 @@ from changewire.engines.spark.log.place import SETTINGS, LogPlace
 from changewire.engines.spark.log.write import write
 from changewire.engines.spark.merge.options import apply_options
 from changewire.engines.spark.merge.query import start
-from changewire.engines.spark.messages import MessageFrames, frames_by
+from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.read import read_files
 from changewire.engines.spark.session import is_remote, session
 from changewire.engines.spark.stream.ending import await_end
@@ -48,35 +48,6 @@ def run(
     """Append the elements of files to a Parquet log that lacks them."""
     started = time.perf_counter()
     frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
-    return _written(frames, inputs, log, decode_options, started, show_values=show_values)
-
-
-def run_kafka(
-    options: KafkaOptions,
-    log: str,
-    *,
-    decode_options: DecodeOptions,
-    packages: str | None = None,
-    show_values: bool = False,
-) -> Outcome:
-    """Append what Kafka topics hold by now to a Parquet log that lacks it."""
-    started = time.perf_counter()
-    spark = session({"spark.jars.packages": packages} if packages else None)
-    frames = frames_by(decode_options, read_kafka(spark, options, streaming=False))
-    inputs = [address(options)]
-    return _written(frames, inputs, log, decode_options, started, show_values=show_values)
-
-
-def _written(
-    frames: DecodedFrames | MessageFrames,
-    inputs: Sequence[str],
-    log: str,
-    decode_options: DecodeOptions,
-    started: float,
-    *,
-    show_values: bool,
-) -> Outcome:
-    """Write the log of a run whose messages are ready to be read."""
     ready = time.perf_counter()
     written = write(frames, log, sink="parquet", show_values=show_values)
     return Outcome(

@@ -84,7 +84,7 @@ def no_connector(version: str) -> str:
     tested = ran_with(version)
     connector = tested.kafka if tested and tested.kafka else f"{_CONNECTOR}:{version}"
     return (
-        "this Spark has no Kafka connector: give `changewire run`, spark-submit or pyspark\n"
+        "this Spark has no Kafka connector: give `changewire stream`, spark-submit or pyspark\n"
         f"  --packages {connector}\n"
         "The connector needs the jar spark-token-provider-kafka-0-10_2.13 of the same version, "
         "which --packages fetches too; if a mirror lacks it, that of an earlier 4.x will do."

@@ -1,4 +1,4 @@
-"""``changewire formats``."""
+"""``changewire schema list``."""
 
 from typing import Any, get_args
 
@@ -13,10 +13,10 @@ from changewire.codec.registry import unusable, usable
 
 
 @ending
-def formats(*, as_json: Json = False) -> int:
-    """List the formats and the kinds of messages that each of them has.
+def list_formats(*, as_json: Json = False) -> int:
+    """List the formats, and the variants of their messages.
 
-    Example: changewire formats --json
+    Example: changewire schema list --json
     """
     found = [_format(module_of(name)) for name in usable()]
     for fault in unusable().values():
@@ -26,12 +26,12 @@ def formats(*, as_json: Json = False) -> int:
         for item in found:
             lines.write(item)
         return VALID
-    table = Table("format", "variant", "what it is", box=None, pad_edge=False, header_style="bold")
+    table = Table("format", "variant", "description", box=None, pad_edge=False, header_style="bold")
     for column in table.columns[:2]:
         column.no_wrap = True  # a name that is cut off is of no use
     for item in found:
         for i, variant in enumerate(item["variants"]):
-            table.add_row("" if i else item["format"], *variant.values())
+            table.add_row("" if i else item["format"], variant["name"], variant["description"])
     console(on_stdout=True).print(table, soft_wrap=False)
     return VALID
 
@@ -44,7 +44,11 @@ def _format(family: Any) -> dict[str, Any]:
         "record_key": "key" in family.ROLES,
         "batches": "batch" in family.ROLES,
         "variants": [
-            {"name": one.__name__, "description": _first_sentence(one.__doc__ or "")}
+            {
+                "name": one.__name__,
+                "description": _first_sentence(one.__doc__ or ""),
+                "digest": family.DIGESTS.get(one.__name__),
+            }
             for one in get_args(message) or (message,)
         ],
     }

@@ -1,6 +1,5 @@
-"""``changewire schema``: the schemas of messages, and what changed in them."""
+"""``changewire schema diff``."""
 
-import json
 import sys
 from collections import Counter
 from typing import Annotated, Any, Final
@@ -8,100 +7,27 @@ from typing import Annotated, Any, Final
 import typer
 
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
-from changewire.cli.options import Json, choice_option, one_of
+from changewire.cli.options import Json, choice_option
 from changewire.cli.stderr import counted, notice
-from changewire.cli.stdout import Lines, write_data
-from changewire.codec import formats, module_of
-from changewire.codec.registry import usable
-from changewire.explain.schema import schemas
+from changewire.cli.stdout import Lines
 from changewire.generator import generator_part
 from changewire.report.text import visible
 
 _SHOWN: Final = 1000
-_NAME: Final = 20
-_TITLE: Final = 20
 _SIDES: Final = ("readers", "writers")
 _ASKED: Final = {"BACKWARD": ("readers",), "FORWARD": ("writers",), "FULL": _SIDES}
 _COMPATIBLE: Final = "compatible"
 _LOST: Final = {
-    "readers": "accepted before and refused now",
-    "writers": "accepted now and refused before",
+    "readers": "accepted before and rejected now",
+    "writers": "accepted now and rejected before",
 }
 _NOT_SHOWN: Final = "{}: no example of the schemas shows it"
 
-app = typer.Typer(
-    help="The schemas of messages, and what changed in them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
 
-
-def _variants(ctx: typer.Context) -> list[str]:
-    """Return the kinds of messages that complete a command line."""
-    named = ctx.params.get("format")
-    return sorted(schemas(named)) if named in formats() else []
-
-
-@app.command(short_help="Show the schema of a message.")
-@ending
-def show(
-    format: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FORMAT",
-            help="Public name of a format.",
-            autocompletion=formats,
-            show_default=False,
-        ),
-    ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="VARIANT",
-            help="Kind of message.",
-            autocompletion=_variants,
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    as_json: Json = False,
-) -> int:
-    """Write the JSON Schema of a format's messages, or of one kind; without a format list them.
-
-    Example: changewire schema show lindorm-json Insert
-    """
-    if format is None:
-        return _list(as_json=as_json)
-    one_of(formats)(format)
-    found = schemas(format)
-    wanted = module_of(format).ROLES["message"] if variant is None else variant
-    one_of(lambda: sorted(found))(wanted)
-    text = json.dumps(found[wanted], indent=None if as_json else 2, ensure_ascii=False)
-    write_data(text.encode())
-    return VALID
-
-
-def _list(*, as_json: bool) -> int:
-    """List the schemas of all formats, with the digests by which their packages know them."""
-    rows = [
-        (name, title, module_of(name).DIGESTS[title])
-        for name in usable()
-        for title in sorted(schemas(name))
-    ]
-    lines = Lines()
-    for name, title, digest in rows:
-        if as_json:
-            lines.write({"format": name, "variant": title, "digest": digest})
-        else:
-            sys.stdout.write(f"{name:<{_NAME}}{title:<{_TITLE}}{digest}\n")
-    return VALID
-
-
-@app.command(short_help="What changed between two states of schemas, and who is hurt by it.")
 @ending
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="What was.", show_default=False)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="What is.", show_default=False)],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Old schemas.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="New schemas.", show_default=False)],
     *,
     compatibility: Annotated[
         str,
@@ -109,18 +35,19 @@ def diff(
             "--compatibility",
             of=tuple(_ASKED),
             metavar="LEVEL",
-            help="Whom the exit code is about: BACKWARD (readers), FORWARD (writers), FULL.",
+            help="Which breaking changes make the exit code 1: for readers (BACKWARD), for writers "
+            "(FORWARD), or both (FULL).",
         ),
     ] = "FULL",
     no_witnesses: Annotated[
-        bool, typer.Option("--no-witnesses", help="Look for no examples that are lost.")
+        bool, typer.Option("--no-witnesses", help="Do not search for messages that show a break.")
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Write each difference between two states of schemas, judged for readers and for writers.
+    """List the differences between two versions of schemas, and which break readers or writers.
 
     OLD and NEW are folders or files of schemas, `installed`, or revisions of a git checkout, as
-    git:v1.0 or git:v1.0:FOLDER. The exit code is 1 if a difference is not compatible.
+    git:v1.0 or git:v1.0:FOLDER. The exit code is 1 if a difference is breaking.
 
     Example: changewire schema diff installed schemas --compatibility BACKWARD
     """

@@ -1,4 +1,4 @@
-"""``changewire infer``."""
+"""``changewire schema infer``."""
 
 import json
 from pathlib import Path
@@ -58,11 +58,11 @@ def infer(
 ) -> int:
     """Draft the schema of a table's rows from captured messages, for a person to finish.
 
-    It accepts every row of the input. Comments say how many rows have a column, in how many it is
-    null, and its types; no value of it. Schemas in the messages are believed. Rejected elements are
-    named on standard error.
+    The draft accepts every row of the input. Comments give the number of rows with a column, the
+    number of nulls, and the types, but no values. Types that the messages declare are taken over.
+    Rejected elements are listed on standard error.
 
-    Example: changewire infer -f aerospike-json users.jsonl --out schemas/shop/user.json
+    Example: changewire schema infer users.jsonl --out schemas/shop/user.json
     """
     observer = Observer(decode_options_of(format, keys=keys, families=families))
     for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
@@ -89,7 +89,7 @@ def _ended(draft: Draft, *, as_json: bool) -> int:
         "table": draft.table,
         "rows": draft.rows,
         "columns": columns,
-        "refused": draft.refused,
+        "rejected": draft.rejected,
     }
-    text = f"{draft.table}: {counts}, {draft.refused:,} refused"
+    text = f"{draft.table}: {counts}, {draft.rejected:,} rejected"
     return ended(text, totals, as_json=as_json)

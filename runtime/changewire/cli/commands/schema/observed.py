@@ -1,4 +1,4 @@
-"""``changewire schemas``."""
+"""``changewire schema observed``."""
 
 import sys
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _PLACES = 5
 
 
 @ending
-def schemas(
+def observed(
     inputs: Inputs = None,
     *,
     format: FoundFormat = AUTO,
@@ -31,11 +31,11 @@ def schemas(
     shape: Shape = "auto",
     strip_registry_prefix: StripRegistryPrefix = False,
 ) -> int:
-    """List the schemas in messages: how many have each, where, and what changed.
+    """List the schemas that messages carry: how many messages have each, where, and what changed.
 
     Rejected messages are named on standard error.
 
-    Example: changewire schemas -f dataworks-json topic.jsonl
+    Example: changewire schema observed -f dataworks-json topic.jsonl
     """
     tally = _tally(format)
     for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
@@ -102,7 +102,7 @@ def _types(change: Difference) -> str:
 def _ended(found: Schemas, *, as_json: bool) -> int:
     tables = len({use.source for use in found.schemas})
     listed = f"{counted(len(found.schemas), 'schema')} of {counted(tables, 'table')}"
-    others = f"{found.without:,} without schema, {found.refused:,} refused"
+    others = f"{found.without:,} without schema, {found.rejected:,} rejected"
     more = f"; {found.left_out:,} have others, too many to list" if found.left_out else ""
     text = f"{counted(found.messages, 'message')}, {listed}, {others}{more}"
     totals = {
@@ -111,6 +111,6 @@ def _ended(found: Schemas, *, as_json: bool) -> int:
         "tables": tables,
         "without_schema": found.without,
         "left_out": found.left_out,
-        "refused": found.refused,
+        "rejected": found.rejected,
     }
     return ended(text, totals, as_json=as_json)

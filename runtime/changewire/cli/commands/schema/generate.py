@@ -1,4 +1,4 @@
-"""``changewire generate``."""
+"""``changewire schema generate``."""
 
 import shlex
 import sys
@@ -51,14 +51,14 @@ def generate(
     check: Check = False,
     as_json: Json = False,
 ) -> int:
-    """Make a package of your own schemas: models, validators, columns, strategies, pages.
+    """Generate a package from your own schemas: models, validators, columns, strategies, pages.
 
-    Formats in it are known to all commands as soon as it is installed; rows of tables get types.
-    With --check the exit code is 1 if files are not as the schemas say.
+    When the package is installed, all commands know its formats. With --check nothing is written,
+    and the exit code is 1 if files are not up to date.
 
-    Example: changewire generate --schemas schemas --package shop --out shop/
+    Example: changewire schema generate --schemas schemas --package shop --out shop/
     """
-    project = generator_part("project", "generate needs")
+    project = generator_part("project", "schema generate needs")
     try:
         found = project(
             schemas,
@@ -81,8 +81,8 @@ def generate(
     _write(found, as_json=as_json)
     again = shlex.join(word for word in sys.argv[1:] if word != "--check")
     number = counted(len(found), "file is", "files are")
-    wrong = f"{number} not as the schemas say; to update them: changewire {again}"
-    text = wrong if found else "all files are as the schemas say"
+    wrong = f"{number} not up to date; to update them: changewire {again}"
+    text = wrong if found else "all files are up to date"
     notice("totals", text, {"wrong": len(found)}, as_json=as_json)
     return REJECTED if found else VALID
 

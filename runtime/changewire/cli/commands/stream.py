@@ -1,0 +1,146 @@
+"""``changewire stream``."""
+
+from typing import Annotated
+
+import typer
+
+from changewire.cli.arguments import (
+    StreamArguments,
+    TableArguments,
+    checkpoint_of,
+    stream_options,
+)
+from changewire.cli.config import Config
+from changewire.cli.ending import ending
+from changewire.cli.options import (
+    DigestsOption,
+    ElementsAsOption,
+    Families,
+    ImageOption,
+    Json,
+    Keys,
+    NullValueOption,
+    StripRegistryPrefix,
+    TimeZone,
+    TopicFormat,
+    decode_options_of,
+    text_option,
+)
+from changewire.cli.runs import FailOn, TopicsRequest, land_topics, run_job
+from changewire.cli.stdout import STDOUT
+from changewire.cli.streams import (
+    Checkpoint,
+    Continuous,
+    DeletesOption,
+    MaxDeadLetters,
+    MaxNewTables,
+    Metrics,
+    NullSet,
+    Output,
+    Packages,
+    Rows,
+    RowsByTable,
+    SchemaEvolutionOption,
+    ShowValues,
+    SinkOption,
+    Target,
+    Truncates,
+    View,
+)
+from changewire.cli.topics import Options, pairs
+
+Servers = Annotated[
+    str,
+    typer.Option(
+        "--kafka", metavar="HOST:PORT", help="Bootstrap servers of Kafka.", show_default=False
+    ),
+]
+Subscribe = Annotated[
+    str | None, text_option("--subscribe", metavar="TOPIC", help="Topics to read, comma-separated.")
+]
+
+
+@ending
+def stream(
+    *,
+    format: TopicFormat,
+    servers: Servers,
+    output: Output,
+    subscribe: Subscribe = None,
+    options: Options = None,
+    packages: Packages = None,
+    checkpoint: Checkpoint = None,
+    sink: SinkOption = None,
+    continuous: Continuous = False,
+    elements_as: ElementsAsOption = "changes",
+    image: ImageOption = "full",
+    keys: Keys = None,
+    families: Families = None,
+    digests: DigestsOption = "off",
+    null_value: NullValueOption = "control",
+    time_zone: TimeZone = "UTC",
+    strip_registry_prefix: StripRegistryPrefix = False,
+    show_values: ShowValues = False,
+    max_dead_letters: MaxDeadLetters = None,
+    metrics: Metrics = None,
+    target: Target = None,
+    rows: Rows = None,
+    rows_by_table: RowsByTable = None,
+    schema_evolution: SchemaEvolutionOption = None,
+    deletes: DeletesOption = None,
+    view: View = None,
+    null_set: NullSet = None,
+    apply_as_truncates: Truncates = False,
+    max_new_tables: MaxNewTables = None,
+    fail_on: FailOn = "never",
+    config: Config = None,
+    as_json: Json = False,
+) -> int:
+    """Land Kafka topics in a log by a streaming query in Spark, and write a report.
+
+    The log is DIR/log. The query ends when it has read what the topics have, and the next run
+    continues there; with --continuous it runs until it is stopped. With --target, changes are also
+    merged into tables.
+
+    Example: changewire stream -f auto --kafka broker:9092 --subscribe users -o lake/
+    """
+    del config  # it gave the other options their values
+    decode_options = decode_options_of(
+        format,
+        image=image,
+        keys=keys,
+        families=families,
+        digests=digests,
+        null_value=null_value,
+        time_zone=time_zone,
+        strip_registry_prefix=strip_registry_prefix,
+        elements_as=elements_as,
+    )
+    if metrics == STDOUT and as_json:
+        raise typer.BadParameter("--json and --metrics - both write to standard output")
+    given = TableArguments(
+        rows,
+        rows_by_table,
+        schema_evolution,
+        deletes,
+        view,
+        null_set,
+        apply_as_truncates,
+        max_new_tables,
+        max_dead_letters,
+    )
+    place = checkpoint_of(checkpoint, output)
+    arguments = StreamArguments(place, sink, continuous, max_dead_letters)
+    topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
+    request = TopicsRequest(
+        topics if subscribe is None else {**topics, "subscribe": subscribe},
+        output,
+        decode_options,
+        packages,
+        stream_options(arguments, output),
+        metrics,
+        given.merged(target, elements_as),
+        show_values,
+        as_json,
+    )
+    return run_job(lambda: land_topics(request), fail_on, is_continuous=continuous, as_json=as_json)

@@ -1,0 +1,61 @@
+"""Options of a command from a TOML file."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from changewire.cli.options import text_option
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def _read(ctx: typer.Context, file: str | None) -> str | None:
+    """Let the options of a file be the defaults of a command.
+
+    Raises:
+        typer.BadParameter: The file cannot be read, is not TOML, or has other names.
+    """
+    if file is None:
+        return None
+    try:
+        given = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise typer.BadParameter(f"{file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{file}: expected TOML: {error}") from None
+    known = dict(_names(ctx))
+    defaults: dict[str, Any] = {}
+    for name, value in given.items():
+        option = known.get(name.replace("_", "-"))
+        if option is None:
+            raise typer.BadParameter(
+                f"{file}: {ctx.info_name} has no option {name}; it has: {', '.join(sorted(known))}"
+            )
+        defaults[option.name] = value
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+    return file
+
+
+def _names(ctx: typer.Context) -> Any:
+    """Yield the long names of the options of a command, without dashes, and the options."""
+    for option in ctx.command.params:
+        for name in option.opts:
+            if name.startswith("--") and name != "--config":
+                yield name.removeprefix("--"), option
+
+
+Config: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--config",
+        metavar="FILE",
+        help='Read options from a TOML file, such as output = "lake"; the command line wins.',
+        callback=_read,
+        is_eager=True,
+    ),
+]
