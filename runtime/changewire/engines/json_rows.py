@@ -30,10 +30,5 @@ def unpacked(text: str) -> dict[str, Any]:
 
 
 def packed(key: str, values: Mapping[str, Any]) -> str:
-    """Return the text of a row, the columns of its key first.
-
-    Args:
-        key: The key as `changewire.tables.keys.key_text`.
-        values: The columns, with or without those of the key.
-    """
+    """Return the text of a row, the columns of its key first."""
     return msgspec.json.encode({**unpacked(key), **values}).decode()

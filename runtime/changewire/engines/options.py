@@ -20,8 +20,7 @@ Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Engines that a run on files can be asked for."""
 
-Sink = Literal["delta", "iceberg", "parquet"]
-SINKS: Final[tuple[str, ...]] = get_args(Sink)
+SINKS: Final = ("delta", "iceberg", "parquet")
 """Formats that a stream can write exactly once."""
 
 TABLE_SINKS: Final = ("delta", "iceberg")
@@ -57,12 +56,7 @@ TableCounts = Mapping[str, int]
 
 
 class BatchId(NamedTuple):
-    """What names a batch among all batches that an output ever gets.
-
-    Attributes:
-        query: Id of the query, from its checkpoint.
-        number: Number that Spark gives to the batch, from 0; the same when it is retried.
-    """
+    """Id of a query, from its checkpoint, and Spark's number of a batch, the same in a retry."""
 
     query: str
     number: int
@@ -71,30 +65,22 @@ class BatchId(NamedTuple):
 Listener: TypeAlias = Callable[[str], None]
 """Called with one line for each batch."""
 
-BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any], None]"
-"""Called with the counts and the frames of a batch, once it is written and before Spark commits
-it."""
-
-
-MergeListener: TypeAlias = Callable[[BatchId, TableCounts], None]
-"""Called with what became of a batch in tables, before Spark commits it."""
-
 
 @dataclass(frozen=True)
 class StreamListener:
-    """Callbacks of a stream, each called once for a batch; None for those that are not wanted.
+    """Callbacks of a stream, each called once for a batch, before Spark commits it.
 
     Attributes:
         notice: Gets a line to read.
         metrics: Gets a line of JSON.
-        written: Gets the counts and rows of a batch that was written.
+        written: Gets the counts and frames of a batch that was written.
         merged: Gets what became of its changes in tables.
     """
 
     notice: Listener | None = None
     metrics: Listener | None = None
-    written: BatchListener | None = None
-    merged: MergeListener | None = None
+    written: Callable[[BatchId, Counts, Any], None] | None = None
+    merged: Callable[[BatchId, TableCounts], None] | None = None
 
 
 def log_of(folder: str, sink: str) -> str:
@@ -104,19 +90,7 @@ def log_of(folder: str, sink: str) -> str:
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How a stream is written.
-
-    Attributes:
-        log: Path or name of the log.
-        checkpoint: Folder of Spark's checkpoint, one for each query.
-        sink: Format of the log and of tables.
-        trigger: Arguments of `DataStreamWriter.trigger`; None for Spark's own default.
-        max_dead_letters: How many dead letters a batch may have; None for any number.
-        listener: Callbacks for each batch.
-
-    Raises:
-        ValueError: `max_dead_letters` is neither a number from 0 nor a share up to 100 per cent.
-    """
+    """How a stream is written, by arguments of `apply_changes`, with callbacks for each batch."""
 
     log: str
     checkpoint: str
@@ -133,22 +107,7 @@ class StreamOptions:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Which tables changes are applied to, and how.
-
-    Attributes:
-        target: Name of a table, or a path (it has a slash), with ``{system}``, ``{database}``,
-            ``{schema}`` and ``{table}`` for names of the source. A relative path becomes absolute,
-            below the working directory.
-        rows: What tables have: ``json``, ``embedded``, a schema of rows, or a mapping from names of
-            sources to one of these, ``*`` for all others.
-        schema_evolution: What becomes of a column that a table lacks: ``add_columns`` or
-            ``strict``.
-        deletes: What becomes of deleted rows: ``remove`` or ``flag``.
-        view: Name of a view of the rows that are not deleted; None without any.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether a truncate removes the rows that are older.
-        max_new_tables: How many tables a batch may bring.
-    """
+    """Which tables changes are applied to, and how, by arguments of `apply_changes`."""
 
     target: str
     rows: Any = "json"

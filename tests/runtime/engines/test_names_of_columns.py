@@ -15,8 +15,7 @@ from tests.samples import FORMAT, examples
 import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
-from changewire.engines.typed.names import ColumnNames
-from changewire.engines.typed.scalar_cells import CellError
+from changewire.engines.typed.cells import CellError, ColumnNames
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

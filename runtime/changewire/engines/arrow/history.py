@@ -12,8 +12,7 @@ from changewire.engines.changelog.logged import table_log, truncates_of
 from changewire.engines.changelog.shapes import Shape, shape_of
 from changewire.engines.changelog.source import ChangeLog, LogRows
 from changewire.engines.changelog.versions import Newest, Versions, by_key
-from changewire.engines.typed.rows import typed_columns
-from changewire.engines.typed.schemas import RowsAs, options_of_log
+from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
 
 
@@ -116,7 +115,7 @@ def _row_of(
     """Return the columns of rows of a type; None for JSON text."""
     decode_options = options_of_log(format, keys, families)
     is_json = isinstance(rows, str) and rows == "json"
-    return None if is_json else typed_columns(rows, decode_options)
+    return None if is_json else given_columns(rows, decode_options)
 
 
 def _made(

@@ -17,17 +17,16 @@ from changewire.engines.changelog.logged import Row
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW, packed, unpacked
+from changewire.engines.typed.cells import Cells
 from changewire.engines.typed.fitted import (
-    STEP,
-    Cells,
     Fitted,
+    TypedColumns,
     built,
     fitted_texts,
     key_cells,
     names_of,
     row_cells,
 )
-from changewire.engines.typed.mutations import TypedColumns
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.mutations import RowMutation
 
@@ -184,7 +183,7 @@ def keys_of(keys: Iterable[str | None]) -> list[str]:
 
 def _held(values: list[Any], kind: pa.DataType, failures: list[Any]) -> list[Any]:
     """Return values as columns of a type give them back; `failures` takes what these refuse."""
-    found: list[Any] = built(values, kind, failures, STEP).to_pylist(maps_as_pydicts="strict")
+    found: list[Any] = built(values, kind, failures).to_pylist(maps_as_pydicts="strict")
     return found
 
 

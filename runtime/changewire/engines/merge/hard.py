@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 from msgspec import UNSET
 
-from changewire.engines.hard_keys import mutation_in
+from changewire.engines.effects import mutation_of
 from changewire.engines.merge.mutations import NUMBER
 from changewire.engines.merge.shapes import CONTENT, NAMED, Shape, source_schema
 from changewire.tables.merge import merged
@@ -83,7 +83,7 @@ def decided(  # noqa: PLR0917 - the parts of one decision
 
 def _mutations(changes: Iterable[dict[str, Any]], shape: Shape) -> list[RowMutation]:
     """Return the mutations of a key in the order of their positions."""
-    found = [mutation_in(row, _values(row[CONTENT], shape)) for row in changes]
+    found = [mutation_of(row, _values(row[CONTENT], shape)) for row in changes]
     return sorted(found, key=lambda mutation: mutation.position)
 
 

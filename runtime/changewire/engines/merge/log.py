@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 
-from changewire.engines.effects import EFFECTS
+from changewire.engines.effects import EFFECTS, effects_of_logged
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import (
     ELEMENT_PLACE,
@@ -21,9 +21,9 @@ from changewire.engines.log import (
     REFUSED,
     STATISTICS,
     STATISTICS_OPTION,
+    lacking,
+    log_schema,
 )
-from changewire.engines.log_rows import lacking, log_schema
-from changewire.engines.logged_effects import effects_of_logged
 from changewire.engines.merge.delta import (
     between,
     check_columns,

@@ -8,13 +8,16 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.merge.mutations import NUMBER
-from changewire.engines.typed.fitted import STEP, built, fitted_texts, key_cells, row_cells
-from changewire.engines.typed.json_types import StructJson
-from changewire.engines.typed.mutations import TypedColumns
-from changewire.engines.typed.types import columns_of, without_metadata
+from changewire.engines.typed.fitted import (
+    TypedColumns,
+    built,
+    fitted_texts,
+    key_cells,
+    row_cells,
+)
+from changewire.engines.typed.types import StructJson, columns_of, without_metadata
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal
 from changewire.tables.row_state import COLUMN, ORDER
@@ -116,7 +119,7 @@ class TypedShape:
         kinds = (pa.struct([*without_metadata(one)]) for one in (self._columns.key, self._row))
         values = ([one.named for one in each], [one.content for one in each])
         named, content = (
-            built(column, kind, failures, STEP) for column, kind in zip(values, kinds, strict=True)
+            built(column, kind, failures) for column, kind in zip(values, kinds, strict=True)
         )
         keys = [None if row is None else self.key_text(row) for row in _dictionaries(named)]
         columns = {name: found[name] for name in found.column_names}
@@ -124,7 +127,7 @@ class TypedShape:
         good = pa.array([why is None for why in failures], pa.bool_())
         numbers = zip(found[NUMBER].to_pylist(), failures, strict=True)
         why = {number: why for number, why in numbers if why is not None and number is not None}
-        rounded = sum(one.leniencies.count(ROUNDED_NUMBER) for one in each)
+        rounded = sum(one.rounded for one in each)
         return Fitted(pa.table(columns).filter(good), why, rounded)
 
     def key_text(self, row: Mapping[str, Any]) -> str:

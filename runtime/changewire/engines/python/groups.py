@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
-from changewire.engines.outputs import place_order
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, place_order
 
 Letters: TypeAlias = list[tuple[Any, dict[str, Any]]]
 """Dead letters, each with what orders it."""

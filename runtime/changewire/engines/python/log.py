@@ -18,8 +18,7 @@ import pyarrow.dataset as ds
 
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import RECORD_PLACE
-from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.log_rows import lacking
+from changewire.engines.log import ELEMENT_PLACE, lacking
 from changewire.engines.python.parquet import OutputFile
 from changewire.engines.typed.types import type_name
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from changewire.engines.named_errors import naming
+from changewire.engines.errors import naming
 
 GROUP_ROWS = 4096
 GROUP_BYTES = 8 * 2**20

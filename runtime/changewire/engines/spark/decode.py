@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,18 +18,17 @@ from changewire.changes import Digests, Image, NullValue
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
-from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS, OUTPUTS
+from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
 from changewire.engines.spark import arrow_types
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.observed import delivered
 from changewire.engines.spark.parts import is_lone_before
-from changewire.engines.spark.row_type import row_type
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, nullable, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
 from changewire.engines.spark.worker import forget_archives
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_options
+from changewire.engines.typed.schemas import ArrowSchema, RowSchema, schema_columns
 from changewire.engines.typed.types import columns_as_json, row_columns
 
 RowsAs: TypeAlias = Literal["json", "variant"] | StructType | ArrowSchema | RowSchema
@@ -60,8 +59,6 @@ class DecodedFrames(Frames):
     rows_as: RowsAs = "json"
     counted: Counts | None = None
     native: KernelTally | None = None
-
-    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
 
     @property
     def changes(self) -> DataFrame:
@@ -184,7 +181,7 @@ def struct_of(
     if isinstance(rows, ArrowSchema):
         return StructType.fromJson(columns_as_json(row_columns(pa.schema(rows))))
     try:
-        found = row_type(rows, **schema_options(decode_options))
+        found = StructType.fromJson(schema_columns(rows, decode_options))
     except OSError:
         raise ValueError(
             f"rows is 'json', 'variant', a StructType, a pyarrow.Schema or a schema, not {rows!r}"

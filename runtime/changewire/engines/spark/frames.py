@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -14,8 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructType
 
 from changewire.engines.counts import Counts
-from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.outputs import table_of
+from changewire.engines.layout import DEAD_LETTER, table_of
 from changewire.engines.spark.jvm import same_session
 from changewire.version import VERSION
 
@@ -28,12 +27,9 @@ class Frames(ABC):
 
     Attributes:
         rows: One row for each element, with its `kind`.
-        outputs: Kind of the rows that each output takes.
     """
 
     rows: DataFrame
-
-    outputs: ClassVar[Mapping[str, str]]
 
     @property
     def dead_letters(self) -> DataFrame:

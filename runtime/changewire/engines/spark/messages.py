@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import ClassVar, Final, cast
+from typing import Final, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructField, StructType
@@ -14,12 +14,11 @@ from pyspark.sql.types import DataType, StructField, StructType
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import family
 from changewire.engines.counts import MessageCounts
-from changewire.engines.layout import MESSAGE, MESSAGE_OUTPUTS
-from changewire.engines.messages import MessageDecoder
+from changewire.engines.layout import MESSAGE
+from changewire.engines.messages import MessageDecoder, Types, merged, snake, titles_of
 from changewire.engines.spark.decode import DecodedFrames, RowsAs, decoded_by, mapped
 from changewire.engines.spark.frames import Frames, counted, totals
 from changewire.engines.spark.types import message_rows, nullable
-from changewire.engines.variants import Types, merged, snake, titles_of
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,6 @@ class MessageFrames(Frames):
     Attributes:
         rows: One row for each element, with its `kind`.
     """
-
-    outputs: ClassVar[Mapping[str, str]] = MESSAGE_OUTPUTS
 
     @property
     def messages(self) -> DataFrame:

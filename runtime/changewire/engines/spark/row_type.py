@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pyspark.sql.types import StructType
 
-from changewire.engines.typed.schemas import RowSchema, schema_columns
+from changewire.engines.typed.schemas import RowSchema, options_of_log, schema_columns
 
 
 def row_type(
@@ -34,5 +34,4 @@ def row_type(
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
         OSError: There is no such file.
     """
-    found = schema_columns(schema, format=format, keys=keys, families=families)
-    return StructType.fromJson(found)
+    return StructType.fromJson(schema_columns(schema, options_of_log(format, keys, families)))

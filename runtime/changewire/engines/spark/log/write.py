@@ -16,8 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
-from changewire.engines.outputs import PLACE_ORDER
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, PLACE_ORDER
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.place import LogPlace, check_sink

@@ -31,8 +31,8 @@ from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.raised import RAISED
 from changewire.engines.typed import plan as typed
+from changewire.engines.typed.plan import BatchSources
 from changewire.engines.typed.refused import LostTruncates, RefusedRows
-from changewire.engines.typed.sources import BatchSources
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, find_routes

@@ -25,7 +25,7 @@ from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.tally import KernelTally, tally_of
 from changewire.engines.spark.types import ROWS
-from changewire.engines.typed.images import IMAGE, LeanImagesDecoder
+from changewire.engines.typed.images import IMAGE, ImagesDecoder
 from changewire_messages.tables.spark import ROW_MUTATION
 
 
@@ -170,7 +170,7 @@ def decoded_rows(
     columns = [*ROWS.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))]
     if one_type is not None and decoder is None:
         columns.append(StructField(IMAGE, one_type))
-        decoder = LeanImagesDecoder(options.decode_options, row_columns(one_type))
+        decoder = ImagesDecoder(options.decode_options, row_columns(one_type))
     if decoder is None:
         has_schemas = "embedded" in options.rows.values()
         kind = EffectsDecoder if has_schemas else LeanEffectsDecoder

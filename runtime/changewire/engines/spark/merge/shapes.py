@@ -12,7 +12,8 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.spark.arrow_types import arrow_type, row_columns
-from changewire.engines.typed.fitted import Cells, key_cells, row_cells
+from changewire.engines.typed.cells import Cells
+from changewire.engines.typed.fitted import key_cells, row_cells
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
