@@ -17,14 +17,13 @@ from changewire.engines.changelog.logged import Row
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW, packed, unpacked
-from changewire.engines.typed.cells import Cells
+from changewire.engines.typed.cells import Cells, RowCells
 from changewire.engines.typed.fitted import (
     Fitted,
     TypedColumns,
     built,
     fitted_texts,
     key_cells,
-    names_of,
     row_cells,
 )
 from changewire.engines.typed.types import without_metadata
@@ -127,7 +126,7 @@ class TypedRows:
         return {**values, **named}
 
     @cached_property
-    def _cells(self) -> tuple[Cells, Cells]:
+    def _cells(self) -> tuple[Cells, RowCells]:
         return key_cells(self._columns.key), row_cells(self._columns.row)
 
     @cached_property
@@ -138,7 +137,7 @@ class TypedRows:
 
     def _mutation(self, one: Effect, content: dict[str, Any]) -> RowMutation:
         """Return a mutation; columns that are NULL are not there."""
-        keys, named = self._columns.key.names, names_of(tuple(self._columns.row.names))
+        keys, named = self._columns.key.names, self._cells[1]
         values = {n: v for n, v in content.items() if v is not None and n not in keys}
         found = mutation_of({**one, "names": ()}, values)
         if one["kind"] != "patch":

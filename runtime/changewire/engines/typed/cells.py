@@ -44,35 +44,6 @@ class CellError(ValueError):
         super().__init__(str(self.issue))
 
 
-class ColumnNames:
-    """The columns of a type, found by names that may differ in case, as in most catalogs."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        """Take the names of the columns."""
-        self._names = frozenset(names)
-        folded = Counter(map(str.lower, self._names))
-        self._by_folded = {one.lower(): one for one in self._names if folded[one.lower()] == 1}
-
-    def column(self, name: str) -> str:
-        """Return the only column that a name means; the name itself if it means none, or more."""
-        return name if name in self._names else self._by_folded.get(name.lower(), name)
-
-    def renamed(self, row: Mapping[str, Any], at: str, used: list[str]) -> Mapping[str, Any]:
-        """Return a row, which is at a JSON Pointer, under the names of the columns."""
-        if row.keys() <= self._names:
-            return row
-        found: dict[str, Any] = {}
-        for name, value in row.items():
-            column = self.column(name)
-            if column in found:
-                expected = f"one column for {column!a} of the type, whatever its case"
-                raise CellError(f"{at}/{pointer_token(name)}", expected, name, "duplicate-column")
-            if column != name:
-                used.append(OTHER_CASE)
-            found[column] = value
-        return found
-
-
 def fitted_row(row: Mapping[str, Any], cells: Cells, at: str, used: list[str]) -> dict[str, Any]:
     """Return the columns of a row, which is at a JSON Pointer; those without a cell are left out.
 
@@ -84,6 +55,43 @@ def fitted_row(row: Mapping[str, Any], cells: Cells, at: str, used: list[str]) -
         for name, value in row.items()
         if name in cells
     }
+
+
+class RowCells:
+    """What fits rows into columns, found by names that may differ in case, as in most catalogs.
+
+    Attributes:
+        cells: What fits values into the columns.
+    """
+
+    def __init__(self, columns: Iterable[pa.Field], typed_by: str = "") -> None:
+        """Take the columns; `typed_by` is as for `reading_of`.
+
+        Raises:
+            ValueError: A column is of a type that no value of a message can have.
+        """
+        self.cells: Cells = {column.name: field_cell(column, typed_by) for column in columns}
+        folded = Counter(map(str.lower, self.cells))
+        self._by_folded = {one.lower(): one for one in self.cells if folded[one.lower()] == 1}
+
+    def column(self, name: str) -> str:
+        """Return the only column that a name means; the name itself if it means none, or more."""
+        return name if name in self.cells else self._by_folded.get(name.lower(), name)
+
+    def renamed(self, row: Mapping[str, Any], at: str, used: list[str]) -> Mapping[str, Any]:
+        """Return a row, which is at a JSON Pointer, under the names of the columns."""
+        if row.keys() <= self.cells.keys():
+            return row
+        found: dict[str, Any] = {}
+        for name, value in row.items():
+            column = self.column(name)
+            if column in found:
+                expected = f"one column for {column!a} of the type, whatever its case"
+                raise CellError(f"{at}/{pointer_token(name)}", expected, name, "duplicate-column")
+            if column != name:
+                used.append(OTHER_CASE)
+            found[column] = value
+        return found
 
 
 _EXACT: Final[Mapping[pa.DataType, type]] = {

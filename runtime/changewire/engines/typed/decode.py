@@ -18,7 +18,7 @@ from changewire.engines.elements import Elements
 from changewire.engines.messages import MessageDecoder
 from changewire.engines.native import Form, Kernel, RowType, kernel_of
 from changewire.engines.places import Places
-from changewire.engines.typed.cells import CellError, Cells, ColumnNames, field_cell, fitted_row
+from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.readings import kernel_readings
 from changewire.engines.typed.schemas import RowsAs, given_columns
 from changewire.engines.typed.types import without_metadata
@@ -43,8 +43,7 @@ class TypedDecoder(Decoder):
     def __init__(self, decode_options: DecodeOptions, row: pa.Schema) -> None:
         """Check that rows can have the columns, which are as `types.row_columns` returns them."""
         super().__init__(decode_options)
-        for field in row:
-            field_cell(field)
+        RowCells(row)
         self._row = row
 
     def __getstate__(self) -> dict[str, Any]:
@@ -63,12 +62,8 @@ class TypedDecoder(Decoder):
         return pa.struct([*without_metadata(self._row)])
 
     @cached_property
-    def _cells(self) -> Cells:
-        return {field.name: field_cell(field) for field in self._row}
-
-    @cached_property
-    def _names(self) -> ColumnNames:
-        return ColumnNames(self._row.names)
+    def _columns_of_row(self) -> RowCells:
+        return RowCells(self._row)
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         found = super()._elements(value, key)
@@ -96,7 +91,7 @@ class TypedDecoder(Decoder):
     def _named(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change whose rows have the names of their columns; `used` gets leniencies."""
         images = {
-            name: self._names.renamed(image, f"/{name}", used)
+            name: self._columns_of_row.renamed(image, f"/{name}", used)
             for name in _IMAGES
             if (image := getattr(change, name)) is not None
         }
@@ -106,13 +101,14 @@ class TypedDecoder(Decoder):
 
     def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""
-        attributes, undeclared = change.attributes, dict[str, Any]()
+        attributes, cells = change.attributes, self._columns_of_row.cells
+        undeclared: dict[str, Any] = {}
         images: dict[str, dict[str, Any]] = {}
         for name in _IMAGES:
             image = getattr(change, name)
             if image is not None:
-                images[name] = fitted_row(image, self._cells, f"/{name}", used)
-                if rest := {n: value for n, value in image.items() if n not in self._cells}:
+                images[name] = fitted_row(image, cells, f"/{name}", used)
+                if rest := {n: value for n, value in image.items() if n not in cells}:
                     undeclared[name] = rest
         if undeclared:
             attributes = {**attributes, "undeclared": undeclared}

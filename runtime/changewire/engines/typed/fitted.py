@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,7 +10,7 @@ import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.codec.hooks import exact_number
-from changewire.engines.typed.cells import CellError, Cells, ColumnNames, field_cell, fitted_row
+from changewire.engines.typed.cells import CellError, Cells, RowCells, field_cell, fitted_row
 from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal, apply_failed
@@ -63,12 +62,12 @@ def key_cells(columns: Iterable[pa.Field]) -> Cells:
     return {column.name: field_cell(_untyped(column), KEY_TEXT) for column in columns}
 
 
-def row_cells(columns: Iterable[pa.Field]) -> Cells:
+def row_cells(columns: Iterable[pa.Field]) -> RowCells:
     """Return what fits rows of the change log into columns."""
-    return {column.name: field_cell(_untyped(column), CHANGE_TEXT) for column in columns}
+    return RowCells(map(_untyped, columns), CHANGE_TEXT)
 
 
-def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: Cells) -> Fitted:
+def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: RowCells) -> Fitted:
     """Return the columns of a change, by the texts of its key and of its row."""
     named = content = failure = None
     used: list[str] = []
@@ -110,16 +109,9 @@ def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
     return fitted_row({name: found[name] for name in cells}, cells, "", [])
 
 
-def _row_columns(text: str, cells: Cells, used: list[str]) -> dict[str, Any]:
+def _row_columns(text: str, cells: RowCells, used: list[str]) -> dict[str, Any]:
     """Return the columns of a row; those that the table lacks stay in the log."""
-    row = names_of(tuple(cells)).renamed(_parsed(text), "", [])
-    return fitted_row(row, cells, "", used)
-
-
-@lru_cache(maxsize=64)
-def names_of(columns: tuple[str, ...]) -> ColumnNames:
-    """Return the columns of a table, found by names that may differ in case."""
-    return ColumnNames(columns)
+    return fitted_row(cells.renamed(_parsed(text), "", []), cells.cells, "", used)
 
 
 def _untyped(column: pa.Field) -> pa.Field:

@@ -19,7 +19,7 @@ from changewire.engines.effects import EFFECTS
 from changewire.engines.elements import Elements
 from changewire.engines.native import Form, Made
 from changewire.engines.places import Places
-from changewire.engines.typed.cells import Cells
+from changewire.engines.typed.cells import Cells, RowCells
 from changewire.engines.typed.decode import CheckedEffectsDecoder
 from changewire.engines.typed.fitted import fitted_texts, key_cells, row_cells
 from changewire.tables.mutations import DELETE, FULL
@@ -38,7 +38,7 @@ class ImagesDecoder(CheckedEffectsDecoder):
     form: ClassVar[Form] = "both"
 
     @cached_property
-    def _fit(self) -> tuple[Cells, Cells]:
+    def _fit(self) -> tuple[Cells, RowCells]:
         """What fits keys and rows into their columns."""
         return key_cells(self._row), row_cells(self._row)
 
@@ -62,7 +62,7 @@ def _fitted_image(
     effects: list[dict[str, Any]] | None,
     before: str | None,
     after: str | None,
-    fit: tuple[Cells, Cells],
+    fit: tuple[Cells, RowCells],
 ) -> dict[str, Any] | None:
     """Return the column `IMAGE` of a change, made of its rows of JSON text; None if not known."""
     of_key, of_row = fit
