@@ -9,8 +9,7 @@ import pyarrow.dataset as ds
 
 from changewire.changes.decode_options import AUTO
 from changewire.engines.options import LOG
-from changewire.engines.outcome import Outcome
-from changewire.engines.outputs import place_order
+from changewire.engines.outcome import Outcome, place_order
 from changewire.framing import Record, read
 
 INPUTS: Final = Path(__file__).resolve().parents[1]

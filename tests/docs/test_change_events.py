@@ -11,7 +11,7 @@ from tests.runtime.changes.lindorm import declared
 from changewire.changes.aerospike_digest import MISMATCH
 from changewire.changes.connect import NOTES
 from changewire.changes.lindorm import FRAMED_KEY
-from changewire.engines.typed.names import OTHER_CASE
+from changewire.engines.typed.cells import OTHER_CASE
 
 PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -39,8 +39,7 @@ import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
-from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.effects import CheckedEffectsDecoder
+from changewire.engines.typed.decode import CheckedEffectsDecoder, TypedDecoder
 from changewire.engines.typed.images import ImagesDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 

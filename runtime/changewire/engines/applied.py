@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+import msgspec
 
 from changewire.engines.errors import TooManyDeadLettersError
 from changewire.engines.options import Limit
@@ -20,6 +23,16 @@ KEYS: Final = "changewire.keys"
 
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
+
+
+def property_text(value: Any) -> str:
+    """Return the text of a property: Base64 of JSON, since SQL gives some characters a meaning."""
+    return b64encode(msgspec.json.encode(value)).decode()
+
+
+def property_value(text: str | None) -> Any:
+    """Return the value of a property; None if the table has none."""
+    return None if text is None else msgspec.json.decode(b64decode(text))
 
 
 COUNTED: Final[Mapping[str, str]] = {
@@ -43,18 +56,11 @@ NOT_APPLIED: Final = (
 )
 """Those of them that a run did not apply."""
 
-_STATEMENT: Final = "statement"
-
 
 def not_applied(controls: Mapping[str, int], *, with_truncates: bool) -> Counter[str]:
-    """Return how many control events changed rows at their source, and none in tables.
-
-    Args:
-        controls: How many control events there are, by their operations.
-        with_truncates: Whether truncates are applied.
-    """
+    """Return how many control events changed rows at their source, and none in tables."""
     truncates = 0 if with_truncates else controls.get(TRUNCATE, 0)
-    statements = controls.get(_STATEMENT, 0)
+    statements = controls.get("statement", 0)
     return Counter(truncates_not_applied=truncates, statements_without_rows=statements)
 
 
@@ -69,15 +75,7 @@ def too_many(
     first: Sequence[Mapping[str, Any]],
     batch: int,
 ) -> TooManyDeadLettersError:
-    """Return the error of a batch that has too many dead letters; it says no values.
-
-    Args:
-        limit: How many it may have.
-        elements: How many elements it has.
-        codes: How many dead letters it has, by their codes.
-        first: Rows of the first of them.
-        batch: Its number.
-    """
+    """Return the error of a batch with too many dead letters, of which the first are rows."""
     named = ", ".join(f"{code} {number}" for code, number in codes.most_common(FIRST_REASONS))
     reasons = "; ".join(f"{place_text(row)}: {row['message']}" for row in first)
     return TooManyDeadLettersError(

@@ -22,6 +22,7 @@ _NAMED = 1000
 
 OTHER_TABLES = "(other tables)"
 OTHER_HOURS = "(other hours)"
+_OTHERS = {"by_table": OTHER_TABLES, "by_hour": OTHER_HOURS}
 BEFORE_IMAGE = "update (before image)"
 """Operation of an update's before image that came as a message of its own."""
 
@@ -73,21 +74,15 @@ class Counts:
     """Kind of row of each total, and what it is in words. Elements are their sum."""
 
     maps: ClassVar[tuple[str, ...]] = (
-        "by_operation",
-        "by_table",
-        "by_hour",
-        "by_error_code",
-        "leniencies",
+        *("by_operation", "by_table", "by_hour"),
+        *("by_error_code", "leniencies"),
     )
     """The counts by name."""
 
     def add(self, group: Mapping[str, Any]) -> None:
-        """Add a group of decoded rows.
+        """Add a group of decoded rows of one kind, code and what `_add_named` takes.
 
-        Args:
-            group: ``kind`` and ``code`` of its rows, what `_add_named` takes of those that are no
-                dead letters, and how many ``rows``, ``messages`` and ``elements`` (as the messages
-                declare) they are.
+        The group says how many ``rows``, ``messages`` and ``elements`` they are.
         """
         rows = group["rows"]
         self._rows[group["kind"]] += rows
@@ -133,29 +128,17 @@ class Counts:
         for name in ("messages", "elements", *self.kinds):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in self.maps:
-            getattr(self, name).update(getattr(other, name))
+            setattr(self, name, _bounded(name, getattr(self, name) + getattr(other, name)))
         self._rows.update(other._rows)
         if other.native is not None:
             self.native = other.native if self.native is None else self.native.plus(other.native)
-        self.by_table = _bounded(self.by_table, OTHER_TABLES)
-        self.by_hour = _bounded(self.by_hour, OTHER_HOURS)
-
-    def of_kind(self, kind: str) -> int:
-        """Return how many rows of a kind there were."""
-        return self._rows[kind]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as JSON values, largest first; the hours in their order."""
         return {
             **{name: getattr(self, name) for name in ("messages", "elements", *self.kinds)},
-            **{name: self._map(name) for name in self.maps},
+            **{name: _sorted(name, _bounded(name, getattr(self, name))) for name in self.maps},
         }
-
-    def _map(self, name: str) -> dict[str, int]:
-        found = getattr(self, name)
-        if name == "by_hour":
-            return dict(sorted(_bounded(found, OTHER_HOURS).items()))
-        return _largest(_bounded(found, OTHER_TABLES) if name == "by_table" else found)
 
 
 @dataclass
@@ -192,8 +175,9 @@ def _hour(hours: int | None) -> str:
     return (_EPOCH + timedelta(hours=hours)).strftime("%Y-%m-%d %H:00")
 
 
-def _bounded(counter: Counter[str], rest: str) -> Counter[str]:
-    if len(counter) <= _NAMED + (rest in counter):
+def _bounded(name: str, counter: Counter[str]) -> Counter[str]:
+    rest = _OTHERS.get(name)
+    if rest is None or len(counter) <= _NAMED + (rest in counter):
         return counter
     named = Counter({name: count for name, count in counter.items() if name != rest})
     kept = Counter(dict(named.most_common(_NAMED)))
@@ -201,5 +185,7 @@ def _bounded(counter: Counter[str], rest: str) -> Counter[str]:
     return kept
 
 
-def _largest(counter: Counter[str]) -> dict[str, int]:
+def _sorted(name: str, counter: Counter[str]) -> dict[str, int]:
+    if name == "by_hour":
+        return dict(sorted(counter.items()))
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))

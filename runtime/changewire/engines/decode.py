@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, repeat
@@ -27,7 +27,7 @@ from changewire.engines.elements import (
     one_record,
 )
 from changewire.engines.interleave import interleaved
-from changewire.engines.layout import OUTPUTS
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.engines.native import NATIVE_PART, Kernel, Made, kernel_of
 from changewire.engines.places import Places, places_of, repeated_bytes, without_prefixes
 from changewire_messages.change import Rejection
@@ -45,27 +45,24 @@ class Decoder:
     Attributes:
         decode_options: The format of the messages, and what they do not say themselves.
         all_have_values: Whether every row carries its message, and not dead letters alone.
-        outputs: Kind of the rows that each output takes.
+        kinds: Kinds of the rows, of dead letters last.
     """
 
     all_have_values = False
-    outputs: ClassVar[Mapping[str, str]] = OUTPUTS
+    kinds: ClassVar[tuple[str, ...]] = (CHANGE, CONTROL, DEAD_LETTER)
 
     def __init__(self, decode_options: DecodeOptions) -> None:
         """Remember how messages are read."""
         self.decode_options = decode_options
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Yield a row for each element of each message, in batches that are cut by bytes.
-
-        Args:
-            batch: Columns of `layout.INPUT_COLUMNS`; one that is not there is NULL.
-
-        Raises:
-            ConservationError: A message has no row.
-        """
+        """Yield a row for each element of each message, in batches that are cut by bytes."""
         rows = joined(self._parts(batch))
-        while (found := _next(rows)) is not None:
+        while True:
+            with _collector_paused():  # who takes the batches has the collector meanwhile
+                found = next(rows, None)
+            if found is None:
+                return
             yield found
 
     def schema(self) -> pa.Schema:
@@ -79,6 +76,9 @@ class Decoder:
     @cached_property
     def kernel(self) -> Kernel | None:
         """What decodes most messages quickly; None if there is no such, or not for these rows."""
+        return self._kernel()
+
+    def _kernel(self) -> Kernel | None:
         return kernel_of(self.decode_options) if type(self) is Decoder else None
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -87,15 +87,12 @@ class Decoder:
             yield from self._by_python(batch)
             return
         for part in parts(batch, rows=NATIVE_PART):
-            made = kernel.decode(self._stripped(part))
+            is_framed = self.decode_options.strip_registry_prefix
+            made = kernel.decode(without_prefixes(part) if is_framed else part)
             rows = self._of_kernel(part, made)
             if len(made.declined):
                 rows = interleaved(rows, self._by_python(part.take(made.declined)), made.runs)
             yield from rows
-
-    def _stripped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return records without the prefixes of a schema registry, if these are to be removed."""
-        return without_prefixes(batch) if self.decode_options.strip_registry_prefix else batch
 
     def _by_python(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         return chain.from_iterable(map(self._part, parts(batch, rows=PART)))
@@ -106,12 +103,8 @@ class Decoder:
         if places is None:
             yield pa.RecordBatch.from_pydict(self._native_columns(batch, made, None))
             return
-        weights = repeated_bytes(batch)
-        if self.all_have_values:
-            values = lengths(batch.column("value"))
-            weights = [sum(pair) for pair in zip(weights, values, strict=True)]
-        each = pa.array(weights, pa.int64()).take(places.record).to_pylist()
-        for start, stop in cuts(each, rows=ROWS, limit=BATCH_BYTES):
+        weights = self._weights(batch, places, repeat(None))
+        for start, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
             rows = made.rows(start, stop - start)
             within = places.rows(start, stop - start)
             yield pa.RecordBatch.from_pydict(self._native_columns(batch, rows, within))
@@ -132,10 +125,10 @@ class Decoder:
         if 0 in sizes:
             raise ConservationError(f"{sizes.count(0)} messages have no row")
         places = places_of(pa.array(sizes, pa.int32()))
-        weights = self._weights(batch, elements, sizes)
+        weights = self._weights(batch, places, elements.rejections)
         for start, stop in cuts(weights, rows=ROWS, limit=BATCH_BYTES):
             within = places.rows(start, stop - start)
-            yield self._rows(batch, elements.run(start, stop), within)
+            yield self._rows(batch, Elements(elements.found[start:stop]), within)
 
     def _decoded(self, batch: pa.RecordBatch) -> tuple[Elements, list[int]]:
         """Return the elements of all messages, and how many each message has."""
@@ -150,13 +143,14 @@ class Decoder:
             all_found += found
         return Elements(all_found), sizes
 
-    def _weights(self, batch: pa.RecordBatch, elements: Elements, sizes: list[int]) -> list[int]:
+    def _weights(
+        self, batch: pa.RecordBatch, places: Places, rejections: Iterable[Rejection | None]
+    ) -> list[int]:
         """Return the bytes that each row repeats of its record."""
         values, repeated = lengths(batch.column("value")), repeated_bytes(batch)
-        places = (place for place, size in enumerate(sizes) for _ in range(size))
         return [
-            repeated[place] + (values[place] if self.all_have_values or rejection else 0)
-            for place, rejection in zip(places, elements.rejections, strict=True)
+            repeated[record] + (values[record] if self.all_have_values or rejection else 0)
+            for record, rejection in zip(places.record.to_pylist(), rejections, strict=False)
         ]
 
     def _rows(
@@ -165,7 +159,7 @@ class Decoder:
         try:
             return pa.RecordBatch.from_pydict(self._columns(batch, elements, places))
         except Exception:  # noqa: BLE001 - one element must not end the stream
-            isolated = elements.each(self._alone)
+            isolated = Elements([*map(self._alone, elements.found)])
             return pa.RecordBatch.from_pydict(self._columns(batch, isolated, places))
 
     def _alone(self, element: Found) -> Found:
@@ -186,10 +180,7 @@ class Decoder:
             return [(self._failed(error), [])]
 
     def _failed(self, error: Exception) -> Rejection:
-        """Return the rejection of an element that raised what nothing expected.
-
-        Errors of the machine are raised again.
-        """
+        """Return the rejection of an element that raised an error, unless it is of the machine."""
         if isinstance(error, RESOURCE_ERRORS):
             raise error
         return rejection(DecodeError(self.decode_options.format, [internal_error(error)]))
@@ -202,12 +193,6 @@ class Decoder:
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         return columns(batch, elements, places)
-
-
-def _next(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-    """Return the next batch, None at the end; who takes the batches has the collector meanwhile."""
-    with _collector_paused():
-        return next(batches, None)
 
 
 @contextmanager

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
@@ -22,17 +21,15 @@ from changewire.engines.places import Places
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation, mutations
 from changewire.tables.order import ChangePosition
+from changewire_messages.change import Sequence, Source
 from changewire_messages.tables.arrow import ROW_MUTATION as EFFECT
 
 EFFECTS: Final = "effects"
 """Column of decoded rows."""
 
+_SEQUENCE: Final = ("major", "minor")
+
 _decode: Final = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
-
-
-def parsed(text: str | None) -> dict[str, Any] | None:
-    """Return a row or key of JSON text; None for NULL."""
-    return None if text is None else _decode(text)
 
 
 class EffectsDecoder(Decoder):
@@ -40,9 +37,7 @@ class EffectsDecoder(Decoder):
 
     all_have_values = True
 
-    @cached_property
-    def kernel(self) -> Kernel | None:
-        """What decodes most messages quickly; None if there is no such, or not for these rows."""
+    def _kernel(self) -> Kernel | None:
         if type(self) not in {EffectsDecoder, LeanEffectsDecoder}:
             return None
         return kernel_of(self.decode_options, effects=True)
@@ -110,52 +105,72 @@ def _first(sequence: pa.Array) -> pa.Array:
     is_there = pc.is_valid(sequence)
     major = pc.struct_field(sequence, "major")
     minor = pc.if_else(is_there, pa.scalar(0, pa.int64()), None)
-    return pa.StructArray.from_arrays([major, minor], ["major", "minor"], mask=pc.invert(is_there))
+    return pa.StructArray.from_arrays([major, minor], _SEQUENCE, mask=pc.invert(is_there))
 
 
 def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
     if change is None or change.op not in CHANGE_OPS or change.key is None:
         return None
-    return rows_of(mutations(change))
+    return _rows_of(change)
 
 
-def rows_of(found: Iterable[RowMutation]) -> list[dict[str, Any]]:
-    """Return mutations as columns of `EFFECT`."""
-    return [effect_row(one, key_text(one.key)) for one in found]
+def effects_of_logged(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a change does to rows, as the column `EFFECTS`, by its row in a log."""
+    attributes, sequence = _parsed(row["attributes"]) or {}, row["sequence"]
+    # Of a whole row nothing is read here but that it is there.
+    read = _is_there if attributes.get("image", "full") == "full" else _parsed
+    change = ChangeRow(
+        op=row["op"],
+        source=Source(**row["source"]),
+        key=_parsed(row["key"]),
+        before_key=_parsed(row["before_key"]),
+        before=read(row["before"]),
+        after=read(row["after"]),
+        sequence=None if sequence is None else Sequence(**sequence),
+        attributes=attributes,
+    )
+    return _rows_of(change)
 
 
-def effect_row(mutation: RowMutation, key: str) -> dict[str, Any]:
-    """Return a mutation of the row of a key as columns of `EFFECT`."""
-    sequence = mutation.sequence
-    return {
-        "key": key,
-        "kind": mutation.kind,
-        "sequence": {"major": sequence[0], "minor": sequence[1]} if sequence else None,
-        "names": [*mutation.values] if mutation.kind == "patch" else None,
-    }
+def _parsed(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else _decode(text)
+
+
+def _is_there(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else {}
+
+
+def _rows_of(change: ChangeRow) -> list[dict[str, Any]]:
+    """Return what a change does to rows as columns of `EFFECT`."""
+    return [
+        {
+            "key": key_text(one.key),
+            "kind": one.kind,
+            "sequence": dict(zip(_SEQUENCE, one.sequence, strict=True)) if one.sequence else None,
+            "names": [*one.values] if one.kind == "patch" else None,
+        }
+        for one in mutations(change)
+    ]
 
 
 def mutation_of(row: Mapping[str, Any], values: Mapping[str, Any]) -> RowMutation:
-    """Return a mutation that stands in a row of its own, with the position of its change.
+    """Return a mutation that is in a row, without key and identity, by which its caller groups.
 
     Args:
-        row: Columns of `EFFECT`, and ``topic``, ``partition``, ``offset`` and ``element``. The
-            mutation gets no key and no identity: its caller groups mutations by key.
+        row: ``kind``, ``names``, the position of the change, and its ``sequence``, or ``major`` and
+            ``minor``.
         values: Columns of the row after the change; None for what is null.
     """
-    kind, sequence = row["kind"], row["sequence"]
+    kind, found = row["kind"], row.get("sequence", row)
     if kind == "patch":
         given = {name: values.get(name) for name in row["names"]}
         values = {name: UNSET if one is None else one for name, one in given.items()}
+    sequence = () if found is None or found["major"] is None else (found["major"], found["minor"])
     return RowMutation(
         key={},
         identity=(),
         kind=kind,
         values=values,
-        sequence=(sequence["major"], sequence["minor"]) if sequence else (),
-        position=_position(row),
+        sequence=sequence,
+        position=ChangePosition(row["topic"], row["partition"], row["offset"], row["element"]),
     )
-
-
-def _position(row: Mapping[str, Any]) -> ChangePosition:
-    return ChangePosition(row["topic"], row["partition"], row["offset"], row["element"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -18,8 +18,10 @@ from changewire.engines.layout import (
     INPUT_COLUMNS,
     RECORD_COLUMNS,
     REJECTION_COLUMNS,
+    table_of,
 )
 from changewire.engines.places import Places, records_of
+from changewire.version import VERSION
 from changewire_messages.change import Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
@@ -33,6 +35,7 @@ class Elements:
     """The elements of some messages, or a run of them, in their order.
 
     Attributes:
+        found: The elements.
         rows: What columns are made of, such as the change that each element is; None for a dead
             letter.
         rejections: The rejection of each element; None where it is no dead letter.
@@ -41,30 +44,18 @@ class Elements:
 
     def __init__(self, found: Sequence[Found] = ()) -> None:
         """Take the elements apart."""
-        self._found = found
+        self.found = found
         self.leniencies = [leniencies for _, leniencies in found]
         self.rows = [None if isinstance(result, Rejection) else result for result, _ in found]
         self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def each(self, function: Callable[[Found], Found]) -> Elements:
-        """Return what a function makes of each element."""
-        return Elements([*map(function, self._found)])
-
-    def run(self, start: int, stop: int) -> Elements:
-        """Return the elements from one to before another."""
-        return Elements(self._found[start:stop])
 
 
 def columns(
     batch: pa.RecordBatch, elements: Elements, places: Places | None
 ) -> dict[str, pa.Array]:
-    """Join elements with the columns of their records; `places` as for `element_columns`."""
+    """Join elements with the columns of their records."""
     change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
-    dead = rejection_columns(elements)
-    leniencies = leniencies_column(elements)
+    dead, leniencies = rejection_columns(elements), leniencies_column(elements)
     return element_columns(batch, kinds(change), change, dead, leniencies, places)
 
 
@@ -86,15 +77,9 @@ def element_columns(  # noqa: PLR0917 - one for each part of a row
     leniencies: pa.Array,
     places: Places | None,
 ) -> dict[str, pa.Array]:
-    """Join the columns of elements of any kind with those of their records.
+    """Join the columns of elements with those of their records; `places` as for `records_of`.
 
-    Args:
-        batch: Records.
-        kind: Kind of what is no dead letter.
-        own: Columns of what is no dead letter.
-        dead: Columns of the rejections.
-        leniencies: Names of the leniencies that each element needed.
-        places: Which record each is of; None where every record is one element.
+    `kind` and `own` are of elements that are no dead letters.
     """
     rows = len(leniencies)
     is_dead = pc.is_valid(dead["code"])
@@ -118,6 +103,17 @@ def kinds(change: Mapping[str, pa.Array]) -> pa.Array:
     return pc.if_else(pc.is_in(change["op"], pa.array(sorted(CHANGE_OPS))), CHANGE, CONTROL)
 
 
+def output_of(rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
+    """Return the rows of one kind, with the columns that they have apart from others."""
+    chosen = rows.filter(pc.equal(rows.column("kind"), kind))
+    if kind == DEAD_LETTER:
+        version = pa.array([VERSION] * len(chosen), pa.string())
+        others = [name for name in chosen.schema.names if name != "key"]
+        chosen = chosen.select(others).append_column("version", version)
+        chosen = chosen.rename_columns({"record_key": "key"})
+    return chosen.select(list(table_of(kind)))
+
+
 def decoded_schema() -> pa.Schema:
     """Return the columns of decoded rows, the same for every format."""
     return pa.RecordBatch.from_pydict(columns(no_records(), Elements(), None)).schema
@@ -125,13 +121,12 @@ def decoded_schema() -> pa.Schema:
 
 def no_rejections(rows: int) -> dict[str, pa.Array]:
     """Return the columns of rejections where no row is one."""
-    return {name: pa.nulls(rows, kind) for name, kind in _rejection_types().items()}
+    return {name: pa.nulls(rows, column.type) for name, column in _no_rejection().items()}
 
 
 @cache
-def _rejection_types() -> Mapping[str, pa.DataType]:
-    found = _fields(spread([], rejection_array), REJECTION_COLUMNS)
-    return {name: column.type for name, column in found.items()}
+def _no_rejection() -> Mapping[str, pa.Array]:
+    return rejection_columns(Elements())
 
 
 def no_records() -> pa.RecordBatch:

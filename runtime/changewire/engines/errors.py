@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class StreamError(Exception):
     """A streaming query, or a run into tables, cannot go on as it was asked for."""
@@ -29,3 +34,14 @@ class KeysMissingError(StreamError):
 
 class OwnerError(StreamError):
     """A table belongs to another query; nothing was written to it."""
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None, None, None]:
+    """Let an error of the system name the file that cannot be written, as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error

@@ -11,35 +11,17 @@ import logging
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from subprocess import Popen, TimeoutExpired
 from types import FrameType, ModuleType
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 _SECONDS: Final = 5
 """How long Java may take to remove its files."""
 
-_STEP: Final = 0.05
-
 T = TypeVar("T")
-
-
-class Process(Protocol):
-    """A process that was started, as `subprocess.Popen` is one."""
-
-    def poll(self) -> int | None:
-        """Return the exit code; None while it runs."""
-        ...
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        ...
-
-    def kill(self) -> None:
-        """End it."""
-        ...
 
 
 class Interrupts:
@@ -52,7 +34,7 @@ class Interrupts:
     def __init__(self) -> None:
         """Know of no process yet."""
         self.received = False
-        self._processes: list[Process] = []
+        self._processes: list[Popen[bytes]] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """End the processes, and raise KeyboardInterrupt."""
@@ -73,8 +55,8 @@ class Interrupts:
         popen = vars(module)["Popen"]
         ended = Future[T]()
 
-        def known(*arguments: Any, **settings: Any) -> Process:
-            process: Process = popen(*arguments, **settings)
+        def known(*arguments: Any, **settings: Any) -> Popen[bytes]:
+            process: Popen[bytes] = popen(*arguments, **settings)
             self._processes.append(process)
             if self.received:
                 _end(process)
@@ -130,10 +112,9 @@ def handler() -> Interrupts | None:
     return found if isinstance(found, Interrupts) else None
 
 
-def _end(process: Process) -> None:
+def _end(process: Popen[bytes]) -> None:
     process.terminate()
-    end = time.monotonic() + _SECONDS
-    while process.poll() is None and time.monotonic() < end:
-        time.sleep(_STEP)
-    if process.poll() is None:
+    try:
+        process.wait(_SECONDS)
+    except TimeoutExpired:
         process.kill()

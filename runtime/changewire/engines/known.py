@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -63,13 +63,10 @@ class KnownLog:
         facts: Mapping[RouteKey, SourceFacts],
         exists: Callable[[Target], bool] = lambda _: True,
     ) -> None:
-        """Take what is known of the sources in a log.
+        """Take how sources find their targets, and what is known of each source in a log.
 
-        Args:
-            routing: How sources find their targets.
-            facts: What is known of each source.
-            exists: Whether a table exists. It is asked if two sources want one place: a query that
-                was killed before it refused the second one must not take that for the first.
+        It is asked whether a table exists if two sources want one place: a query that was killed
+        before it refused the second one must not take that for the first.
         """
         self.tables = KnownTables()
         self._routing = routing
@@ -78,7 +75,7 @@ class KnownLog:
         for one in _contested(keys, routing):
             if exists(one[0]):
                 self.tables.add(*one)
-        find_routes(keys, _without_limit(routing), self.tables)
+        find_routes(keys, replace(routing, max_new_tables=None), self.tables)
 
     def add(self, facts: Mapping[RouteKey, SourceFacts]) -> None:
         """Add what is known of the sources of a batch."""
@@ -92,27 +89,30 @@ class KnownLog:
 
     def has_befores_of(self, target: Target) -> bool:
         """Whether before images of a table's rows came as messages of their own."""
-        return any(
-            one.has_befores and target in self.targets(source, op)
-            for (source, op), one in self._facts.items()
-        )
+        return any(self._facts_of(target, lambda one: one.has_befores))
 
     def has_patches(self, target: Target) -> bool:
         """Whether a table may have rows of changes that do not say the whole row."""
-        return any(
-            one.has_patches and target in self.targets(source, op)
-            for (source, op), one in self._facts.items()
-        )
+        return any(self._facts_of(target, lambda one: one.has_patches))
+
+    def truncated(self, target: Target) -> Order:
+        """Return the order of the newest truncate of a table."""
+        found = self._facts_of(target, lambda one: one.truncated > OLDEST)
+        return max((one.truncated for one in found), default=OLDEST)
+
+    def _facts_of(
+        self, target: Target, wanted: Callable[[SourceFacts], bool]
+    ) -> Iterator[SourceFacts]:
+        """Yield the facts that are wanted of the sources that feed a table."""
+        for (source, op), one in self._facts.items():
+            if wanted(one) and target in self.targets(source, op):
+                yield one
 
     def deleted(self, targets: Iterable[Target], *, are_flagged: bool) -> dict[Target, int]:
         """Return the greatest first number of the sequence of a delete that a table may not hold.
 
         Tables without one are left out. A table in which deleted rows are flagged holds all
         deletes, but for those that name no table and came before it.
-
-        Args:
-            targets: The tables.
-            are_flagged: Whether deleted rows stay in tables.
         """
         found = dict.fromkeys(targets)
         for (source, op), one in self._facts.items():
@@ -122,15 +122,6 @@ class KnownLog:
                 if target in found:
                     found[target] = max(one.deleted, found[target] or one.deleted)
         return {target: number for target, number in found.items() if number is not None}
-
-    def truncated(self, target: Target) -> Order:
-        """Return the order of the newest truncate of a table."""
-        found = [
-            one.truncated
-            for (source, op), one in self._facts.items()
-            if one.truncated > OLDEST and target in self.targets(source, op)
-        ]
-        return max(found, default=OLDEST)
 
     def namespaces(self, target: Target) -> list[Namespace]:
         """Return system and database of the sources that feed a table."""
@@ -149,7 +140,3 @@ def _contested(keys: Iterable[RouteKey], routing: Routing) -> list[tuple[Target,
         for target in route(op, source, routing, ()):
             found.setdefault(target.folded, {}).setdefault(target, namespace_of(source))
     return [one for targets in found.values() if len(targets) > 1 for one in targets.items()]
-
-
-def _without_limit(routing: Routing) -> Routing:
-    return replace(routing, max_new_tables=None)

@@ -62,10 +62,10 @@ REJECTION_COLUMNS: Final = ("code", "pointer", "message", "byte_offset", "reason
 _OF_ELEMENT: Final = ("leniencies", *RECORD_COLUMNS, "element", "record_key")
 
 CHANGES_TABLE: Final = (*CHANGE_COLUMNS, *_OF_ELEMENT)
-"""Columns of the outputs ``changes`` and ``controls``."""
+"""Columns of changes and of control events."""
 
 MESSAGES_TABLE: Final = ("variant", "content", *_OF_ELEMENT)
-"""Columns of the output ``messages``."""
+"""Columns of messages."""
 
 DEAD_LETTERS_TABLE: Final = (
     *REJECTION_COLUMNS,
@@ -75,15 +75,10 @@ DEAD_LETTERS_TABLE: Final = (
     *RECORD_COLUMNS,
     "version",
 )
-"""Columns of the output ``dead_letters``, which is decoded again as it is: its ``key`` is the key
-of the Kafka record. In the other outputs ``key`` is that of the row."""
+"""Columns of dead letters, which are decoded again as they are: ``key`` is the key of the Kafka
+record. Of changes it is that of the row."""
 
-OUTPUTS: Final[Mapping[str, str]] = {
-    "changes": CHANGE,
-    "controls": CONTROL,
-    "dead_letters": DEAD_LETTER,
-}
-"""Folder of each kind of row; dead letters are the last."""
 
-MESSAGE_OUTPUTS: Final[Mapping[str, str]] = {"messages": MESSAGE, "dead_letters": DEAD_LETTER}
-"""The same where messages are kept as they are."""
+def table_of(kind: str) -> tuple[str, ...]:
+    """Return the columns of the rows of a kind, apart from others."""
+    return {DEAD_LETTER: DEAD_LETTERS_TABLE, MESSAGE: MESSAGES_TABLE}.get(kind, CHANGES_TABLE)

@@ -6,14 +6,22 @@ took the change, and a row with a greater ``attempt`` is what a replay made of i
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.elements import decoded_schema
 from changewire.engines.layout import (
     CHANGE_COLUMNS,
+    DEAD_LETTER,
     RECORD_COLUMNS,
     RECORD_PLACE,
     REJECTION_COLUMNS,
 )
+from changewire.tables.routing import Refusal
+from changewire.version import VERSION
 
 REFUSED: Final = "refused"
 """Kind of a row that says why no table takes a change."""
@@ -41,3 +49,54 @@ file. Most others are text, of which statistics cost much and let little be skip
 
 STATISTICS_OPTION: Final = "delta.dataSkippingStatsColumns"
 """Property of a Delta table that names them."""
+
+
+def log_schema(decoded: pa.Schema | None = None) -> pa.Schema:
+    """Return the columns of the log of decoded rows; by default those with rows of JSON text."""
+    fields = {field.name: field for field in decoded or decoded_schema()}
+    fields |= {"version": pa.field("version", pa.string()), ATTEMPT: pa.field(ATTEMPT, pa.int32())}
+    names = MESSAGE_LOG_COLUMNS if "content" in fields else LOG_COLUMNS
+    return pa.schema([fields[name] for name in names])
+
+
+def log_rows(rows: pa.Table) -> pa.Table:
+    """Return decoded rows with the columns of a log."""
+    is_dead = pc.equal(rows["kind"], DEAD_LETTER)
+    version = pc.if_else(is_dead, pa.scalar(VERSION), pa.scalar(None, pa.string()))
+    attempt = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
+    return _named({"version": version, ATTEMPT: attempt}, rows)
+
+
+def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) -> pa.Table:
+    """Return the rows that say why changes are refused, by their numbers in decoded rows."""
+    numbers = sorted(refused)
+    found = log_rows(rows.take(pa.array(numbers, pa.int64())))
+    texts = {
+        "kind": [REFUSED] * len(numbers),
+        "format": [format] * len(numbers),
+        "code": [refused[number].code for number in numbers],
+        "pointer": [refused[number].pointer for number in numbers],
+        "message": [refused[number].text for number in numbers],
+    }
+    return _named({name: pa.array(column, pa.string()) for name, column in texts.items()}, found)
+
+
+def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
+    """Return the elements of decoded rows that a log does not have, by its rows, each once."""
+    places = [*_places(rows)]
+    wanted, found = {*places}, set[Any]()
+    for part in held:
+        found.update(place for place in _places(part) if place in wanted)
+    keep = [not (place in found or found.add(place)) for place in places]  # type: ignore[func-returns-value]
+    return rows if all(keep) else rows.filter(pa.array(keep, pa.bool_()))
+
+
+def _places(rows: pa.Table) -> Iterator[Any]:
+    return zip(*(rows[name].to_pylist() for name in ELEMENT_PLACE), strict=True)
+
+
+def _named(columns: Mapping[str, Any], rows: pa.Table) -> pa.Table:
+    """Return rows with the columns of a log, some of which are given."""
+    schema = log_schema(rows.schema)
+    found = {name: columns[name] if name in columns else rows[name] for name in schema.names}
+    return pa.table(found, schema)

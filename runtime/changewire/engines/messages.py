@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from operator import attrgetter
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.codec import DecodeError, codec, rejection
+from changewire.codec import DecodeError, Issue, codec, rejection
 from changewire.codec.registry import family
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
@@ -19,20 +22,25 @@ from changewire.engines.elements import (
     leniencies_column,
     rejection_columns,
 )
-from changewire.engines.layout import MESSAGE, MESSAGE_OUTPUTS
+from changewire.engines.layout import DEAD_LETTER, MESSAGE
 from changewire.engines.places import Places
-from changewire.engines.variants import Titles, builder, other_variant, titles_of
 from changewire_messages.change import Rejection
 from changewire_messages.columns import spread
 
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where the generator puts an underscore to make the name of a function of a title."""
+
+Titles: TypeAlias = tuple[str, ...] | None
+"""Titles of variants; None for all."""
+
+Build: TypeAlias = Callable[[list[Any]], pa.StructArray]
+"""From messages to their column."""
+
 
 class MessageRow(NamedTuple):
-    """What columns are made of.
+    """What columns are made of: the title of a schema and the message, or None for what is empty.
 
-    Attributes:
-        variant: Title of the schema of the message, of a batch if it has no element; None for a
-            record without value.
-        model: The message; None for a record without value and an empty batch.
+    A record without value has neither, a batch without elements has a title alone.
     """
 
     variant: str | None = None
@@ -40,15 +48,15 @@ class MessageRow(NamedTuple):
 
 
 class MessageDecoder(Decoder):
-    """Decodes batches into rows of messages, whose columns are those that the generator makes."""
+    """Decodes batches into rows of messages, whose columns are those that the generator makes.
 
-    outputs: ClassVar[Mapping[str, str]] = MESSAGE_OUTPUTS
+    A message of a variant whose title is not asked for is a dead letter.
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = (MESSAGE, DEAD_LETTER)
 
     def __init__(self, decode_options: DecodeOptions, titles: Titles = None) -> None:
-        """Remember how messages are read, and the titles of the variants that are asked for.
-
-        A message of another variant is a dead letter.
-        """
+        """Remember how messages are read, and the titles of the variants that are asked for."""
         super().__init__(decode_options)
         self._titles = titles
 
@@ -67,7 +75,9 @@ class MessageDecoder(Decoder):
             return model, []
         variant = family(format).variant_of(model)
         if self._titles is not None and variant not in self._titles:
-            return rejection(DecodeError(format, [other_variant(self._titles)]), number), []
+            expected = f"a message of {', '.join(self._titles)}"
+            issue = Issue("", "other-variant", "variants", expected)
+            return rejection(DecodeError(format, [issue]), number), []
         return MessageRow(variant, model), codec(format).leniencies(model)
 
     def _columns(
@@ -77,7 +87,7 @@ class MessageDecoder(Decoder):
         models = [row.model for row in rows]
         own = {
             "variant": pa.array([row.variant for row in rows], pa.string()),
-            "content": spread(models, builder(self.decode_options.format, self._titles)),
+            "content": spread(models, _builder(self.decode_options.format, self._titles)),
         }
         dead, leniencies = rejection_columns(elements), leniencies_column(elements)
         return element_columns(batch, MESSAGE, own, dead, leniencies, places)
@@ -100,4 +110,106 @@ def message_type(format: str, variant: str | Sequence[str] | None = None) -> pa.
     Raises:
         ValueError: There is no such format or variant, or two variants differ in a type.
     """
-    return builder(format, titles_of(format, variant))([]).type
+    return _builder(format, titles_of(format, variant))([]).type
+
+
+def titles_of(format: str, variants: str | Sequence[str] | None) -> Titles:
+    """Return the titles of variants that a user names: one, several, or None for all.
+
+    Raises:
+        ValueError: The format has no such variant, or none is named.
+    """
+    if variants is None:
+        return None
+    found = (variants,) if isinstance(variants, str) else tuple(dict.fromkeys(variants))
+    known = family(format).titles
+    unknown = [title for title in found if title not in known]
+    if unknown or not found:
+        wrong = ", ".join(map(repr, unknown)) or "no variant"
+        raise ValueError(f"{wrong}: variants of {format} are {', '.join(known)}")
+    return found
+
+
+def snake(title: str) -> str:
+    """Return the title of a schema in snake_case, as generated functions and types have it."""
+    return _CAMEL.sub("_", title).lower()
+
+
+@cache
+def _builder(format: str, titles: Titles = None) -> Build:
+    """Return the function from messages of some variants to their column.
+
+    Each property has the type that these variants give it. In the column of all variants it is
+    JSON text if an open variant takes any value for it.
+    """
+    generated = family(format)
+    arrow = generated.part("arrow")
+    whole: Build = getattr(arrow, f"{snake(generated.roles['message'])}_array")
+    if titles is None:
+        return whole
+    builders = {one: getattr(arrow, f"{snake(one)}_array") for one in titles}
+    build = _builder_of_parts(builders, format)
+    if generated.payload is None:
+        return build
+    attribute, name = generated.payload
+
+    def build_wrapped(models: list[Any]) -> pa.StructArray:
+        array = whole(models)
+        fields = dict(zip(array.type.names, array.flatten(), strict=True))
+        fields[name] = build([getattr(model, attribute) for model in models])
+        return pa.StructArray.from_arrays([*fields.values()], [*fields])
+
+    return build_wrapped
+
+
+class Types(NamedTuple):
+    """How a library has types of columns: their structs, and the types of fields."""
+
+    is_struct: Callable[[Any], bool]
+    of: Callable[[Any], Any]
+    retyped: Callable[[Any, Any], Any]
+    struct: Callable[[list[Any]], Any]
+
+
+_ARROW: Final = Types(pa.types.is_struct, attrgetter("type"), pa.Field.with_type, pa.struct)
+
+
+def merged(kinds: Mapping[str, Any], types: Types) -> Any:
+    """Return the struct with the fields of the structs of all variants.
+
+    Raises:
+        ValueError: A field has different types in two variants.
+    """
+    found: dict[str, tuple[str, Any]] = {}
+    for variant, kind in kinds.items():
+        for field in kind:
+            first, there = found.setdefault(field.name, (variant, field))
+            one, other = types.of(there), types.of(field)
+            if one == other:
+                continue
+            if not (types.is_struct(one) and types.is_struct(other)):
+                names = f"{field.name!r} has different types in {first} and {variant}"
+                raise ValueError(f"{names}: ask for them apart")
+            both = merged({first: one, variant: other}, types)
+            found[field.name] = first, types.retyped(there, both)
+    return types.struct([field for _, field in found.values()])
+
+
+def _builder_of_parts(builders: Mapping[str, Build], format: str) -> Build:
+    """Return the function from models, which are of several variants, to their column."""
+    kind = merged({title: build([]).type for title, build in builders.items()}, _ARROW)
+    variant_of = family(format).variant_of
+
+    def build(models: list[Any]) -> pa.StructArray:
+        titles = [variant_of(model) for model in models]
+        order: list[int] = []
+        arrays: list[pa.StructArray] = []
+        for title, build_one in builders.items():
+            places = [place for place, one in enumerate(titles) if one == title]
+            order += places
+            arrays.append(build_one([models[place] for place in places]).cast(kind))
+        back = sorted(range(len(order)), key=order.__getitem__)
+        joined: pa.StructArray = pa.concat_arrays(arrays).take(pa.array(back, pa.int64()))
+        return joined
+
+    return build

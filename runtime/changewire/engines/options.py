@@ -21,8 +21,7 @@ Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Engines that a run on files can be asked for."""
 
-Sink = Literal["delta", "iceberg", "parquet"]
-SINKS: Final[tuple[str, ...]] = get_args(Sink)
+SINKS: Final = ("delta", "iceberg", "parquet")
 """Formats that a stream can write exactly once."""
 
 TABLE_SINKS: Final = ("delta", "iceberg")
@@ -63,12 +62,7 @@ TableCounts = Mapping[str, int]
 
 
 class BatchId(NamedTuple):
-    """What names a batch among all batches that an output ever gets.
-
-    Attributes:
-        query: Id of the query, from its checkpoint.
-        number: Number that Spark gives to the batch, from 0; the same when it is retried.
-    """
+    """Id of a query, from its checkpoint, and Spark's number of a batch, the same in a retry."""
 
     query: str
     number: int
@@ -84,7 +78,7 @@ it is written and before Spark commits it."""
 
 @dataclass(frozen=True)
 class StreamListener:
-    """Callbacks of a stream, each called once for a batch; None for those that are not wanted.
+    """Callbacks of a stream, each called once for a batch, before Spark commits it.
 
     Attributes:
         notice: Gets a line to read.
@@ -104,19 +98,7 @@ def log_of(folder: str, sink: str) -> str:
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How a stream is written.
-
-    Attributes:
-        log: Path or name of the log.
-        checkpoint: Folder of Spark's checkpoint, one for each query.
-        sink: Format of the log and of tables.
-        trigger: Arguments of `DataStreamWriter.trigger`; None for Spark's own default.
-        max_dead_letters: How many dead letters a batch may have; None for any number.
-        listener: Callbacks for each batch.
-
-    Raises:
-        ValueError: `max_dead_letters` is neither a number from 0 nor a share up to 100 per cent.
-    """
+    """How a stream is written, by arguments of `apply_changes`, with callbacks for each batch."""
 
     log: str
     checkpoint: str

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from changewire.engines.counts import Counts
-from changewire.engines.look_alikes import LookAlikes
 from changewire.engines.native import KernelCounts
-from changewire.engines.outputs import PLACE_ORDER
+
+PLACE_ORDER: Final = ("path", "number", "topic", "partition", "offset", "element")
+"""Columns that order dead letters in a report, NULL first."""
 
 FIRST_DEAD_LETTERS = 20
 """Dead letters that a report shows."""
@@ -35,6 +36,21 @@ class StreamTotals:
     offset_gaps: int | None
     lag_offsets: int | None
     signal: str | None
+
+
+class LookAlikes(NamedTuple):
+    """How many dead letters, of those looked at, look like messages of another format."""
+
+    format: str
+    dead_letters: int
+    looked_at: int
+
+    def __str__(self) -> str:
+        """Return a sentence for people, with what to do."""
+        return (
+            f"{self.dead_letters:,} of {self.looked_at:,} dead letters look like {self.format}: "
+            f"read them with --format {self.format}, or with auto"
+        )
 
 
 @dataclass(frozen=True)
@@ -88,3 +104,8 @@ def place_text(row: Mapping[str, Any]) -> str:
     """Return where a row's record is: topic, partition and offset, or file and number."""
     named = {name: row[name] for name in PLACE_ORDER if row[name] is not None}
     return ", ".join(f"{name} {value}" for name, value in named.items())
+
+
+def place_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the key that sorts rows by `PLACE_ORDER`."""
+    return tuple((row[name] is not None, row[name]) for name in PLACE_ORDER)

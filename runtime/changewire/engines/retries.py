@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import sleep
 from typing import Final, TypeVar
 
@@ -10,7 +10,7 @@ from changewire.engines.errors import ConflictError
 
 _TRIES: Final = 6
 _FIRST_WAIT: Final = 0.5
-"""Seconds; each further wait is twice as long."""
+"""Seconds, which double before each retry: 1 to 16."""
 
 _Result = TypeVar("_Result")
 
@@ -25,25 +25,14 @@ def retried(table: str, action: Callable[[], _Result]) -> _Result:
     Raises:
         ConflictError: Other writers came first again and again.
     """
-    for _ in _tries():
-        try:
-            return action()
-        except WriteConflictError:  # noqa: PERF203 - there are few tries
-            continue
-    raise _conflict(table)
-
-
-def _tries() -> Iterator[int]:
-    """Yield the number of each try; before all but the first it waits, for 1 to 16 seconds."""
     for tried in range(_TRIES):
         if tried:
             sleep(_FIRST_WAIT * 2**tried)
-        yield tried
-
-
-def _conflict(table: str) -> ConflictError:
-    """Return the error of a table that no try could write."""
-    return ConflictError(
+        try:
+            return action()
+        except WriteConflictError:
+            continue
+    raise ConflictError(
         f"{table}: other writers changed it {_TRIES} times while a batch was merged into it; "
         "let one query write to one table"
     )

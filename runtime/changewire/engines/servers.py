@@ -15,11 +15,7 @@ _PORTS: Final = 65536
 
 
 def addresses_in(servers: str) -> list[tuple[str, int]]:
-    """Return host and port of each server in ``HOST:PORT,HOST:PORT``.
-
-    Raises:
-        ValueError: One is not ``HOST:PORT``.
-    """
+    """Return host and port of each server in ``HOST:PORT,HOST:PORT``."""
     found: list[tuple[str, int]] = []
     for server in filter(None, map(str.strip, servers.split(","))):
         match = _ADDRESS.fullmatch(server)

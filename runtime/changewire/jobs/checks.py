@@ -119,7 +119,7 @@ def check_output(output: Path, files: Sequence[str]) -> None:
 def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: str) -> Any:
     """Return the columns that the schemas in the messages of files declare."""
     from changewire.engines.arrow.messages import opener
-    from changewire.engines.typed.declared import embedded_columns
+    from changewire.engines.typed.schemas import embedded_columns
 
     if "-" in files:
         raise JobError("rows that messages declare are read twice, and standard input only once")
@@ -134,7 +134,7 @@ def check_rows(rows: Any, decode_options: DecodeOptions) -> None:
     """Reject what no rows of the outputs can be."""
     if isinstance(rows, str) and rows == "json":
         return
-    from changewire.engines.typed.rows import decoder_of
+    from changewire.engines.typed.decode import decoder_of
 
     try:
         decoder_of(decode_options, rows)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from changewire.changes.decode_options import AUTO, DecodeOptions
+from changewire.codec import detect
+from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.options import StreamOptions, TableOptions
-from changewire.engines.outcome import Outcome
+from changewire.engines.outcome import LookAlikes, Outcome
 from changewire.jobs.checks import JobError, check_folder, choose_engine
+
+_MOST: Final = 1000
+"""Dead letters that are looked at for another format."""
 
 
 def stream_topics(
@@ -53,12 +60,23 @@ def reported(outcome: Outcome, *, output: str, inputs: Sequence[str] | None = No
 
     The inputs are told as they were named; None keeps those of the outcome.
     """
-    from changewire.engines.look_alikes import look_alikes
-
     names = list(outcome.inputs if inputs is None else inputs)
     is_asked = outcome.counts.dead_letters and outcome.format != AUTO
-    alikes = look_alikes(Path(outcome.output), outcome.format) if is_asked else None
+    alikes = _look_alikes(Path(outcome.output), outcome.format) if is_asked else None
     return _written(replace(outcome, inputs=names, output=output, look_alikes=alikes))
+
+
+def _look_alikes(log: Path, format: str) -> LookAlikes | None:
+    """Return what most dead letters of a log, read in a format, look like; None if nothing else."""
+    import pyarrow.dataset as ds
+
+    is_dead = ds.field("kind") == DEAD_LETTER
+    rows = ds.dataset(log, format="parquet").head(_MOST, columns=["value"], filter=is_dead)
+    found = Counter(None if value is None else detect(value) for value in rows["value"].to_pylist())
+    for name, count in found.most_common(1):
+        if name is not None and name != format and 2 * count > len(rows):
+            return LookAlikes(name, count, len(rows))
+    return None
 
 
 def _written(outcome: Outcome) -> Outcome:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from changewire.engines.named_errors import naming
+from changewire.engines.errors import naming
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
 from changewire.report.page import page
 from changewire.report.text import NAME, SENTENCE, excerpt, visible

@@ -20,7 +20,7 @@ from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 from tests.support.topics import create, produce
 
 from changewire.cli.arguments import TableArguments
-from changewire.engines.layout import OUTPUTS
+from changewire.engines.counts import Counts
 from changewire.engines.options import log_of
 from changewire.engines.spark.run import settings
 from changewire.framing import Position, Record
@@ -102,7 +102,7 @@ def test_a_stream_goes_on_where_it_ended(
         "signal": None,
     }
     assert kinds(spark, tmp_path) == {
-        kind: 2 * MIXED_COUNTS[name] for name, kind in OUTPUTS.items()
+        kind: 2 * MIXED_COUNTS[name] for name, (kind, _) in Counts.kinds.items()
     }
 
 

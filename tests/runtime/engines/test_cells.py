@@ -11,8 +11,7 @@ import pytest
 from pyspark.sql.types import CalendarIntervalType, DataType, StructField, StructType
 
 from changewire.engines.spark.types import row_columns
-from changewire.engines.typed.cells import cell
-from changewire.engines.typed.scalar_cells import CellError
+from changewire.engines.typed.cells import CellError, cell
 
 NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
 MIDNIGHT = datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=8)))

@@ -13,8 +13,8 @@ from tests.runtime.changes.lindorm import declared
 from tests.runtime.codec.formats import thorough
 
 from changewire.changes.connect.row_type import DECIMAL_DIGITS
-from changewire.engines.typed.cells import field_cell
-from changewire.engines.typed.scalar_cells import CellError
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.typed.cells import CellError, field_cell
 from changewire.engines.typed.schemas import schema_columns
 from changewire.engines.typed.types import columns_of
 
@@ -29,7 +29,7 @@ def test_declared_columns_hold_all_values(data: st.DataObject) -> None:
     schema = data.draw(schemas())
     value = data.draw(values(schema))
     assume(value is not None)
-    (column,) = columns_of(schema_columns(declared(c=schema), format="lindorm-json"))
+    (column,) = columns_of(schema_columns(declared(c=schema), DecodeOptions("lindorm-json")))
     used: list[str] = []
     held, refused = _held(column, compiled(schema).read(value, ""), used)
     assert used == []

@@ -26,8 +26,7 @@ import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import family
 from changewire.engines.layout import DEAD_LETTERS_TABLE, HEADERS, MESSAGES_TABLE
-from changewire.engines.messages import MessageDecoder
-from changewire.engines.variants import snake
+from changewire.engines.messages import MessageDecoder, snake
 from changewire_messages import FORMATS as PACKAGES
 
 if TYPE_CHECKING:

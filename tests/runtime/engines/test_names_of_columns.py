@@ -15,8 +15,7 @@ from tests.samples import FORMAT, examples
 import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
-from changewire.engines.typed.names import ColumnNames
-from changewire.engines.typed.scalar_cells import CellError
+from changewire.engines.typed.cells import CellError, RowCells
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,7 +126,7 @@ def test_spark_has_the_rows_of_arrow(spark: SparkSession) -> None:
 
 def test_case_is_that_of_unicode() -> None:
     """Letters beyond ASCII have cases too; the sign for Kelvin is a K."""
-    names = ColumnNames(["Größe", "k", "a", "A"])
+    names = RowCells(pa.field(name, pa.int64()) for name in ("Größe", "k", "a", "A"))
     assert names.column("GRÖßE") == "Größe"
     assert names.column("\u212a") == "k"
     assert (names.column("a"), names.column("A"), names.column("b")) == ("a", "A", "b")

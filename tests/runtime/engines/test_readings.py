@@ -27,7 +27,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.spark.types import arrow_type, row_columns
-from changewire.engines.typed.cells import cell, field_cell
+from changewire.engines.typed.cells import CellError, cell, field_cell
 from changewire.engines.typed.readings import (
     CHANGE_TEXT,
     KEY_TEXT,
@@ -35,7 +35,6 @@ from changewire.engines.typed.readings import (
     ROW_SCHEMA,
     TYPED_BY,
 )
-from changewire.engines.typed.scalar_cells import CellError
 
 AT = datetime(2024, 1, 2, 3, 4, 5, 600000, tzinfo=timezone.utc)
 

@@ -56,10 +56,11 @@ def test_no_change_is_refused(monkeypatch: pytest.MonkeyPatch, error: type[Excep
     key = Source(system="aerospike", database="d", schema=None, table="t"), "upsert"
     with pytest.raises(error):
         find_routes([key], Routing(template_of("/lake/{table}")), KnownTables())
-    cells = fitted.key_cells(pa.schema([("a", pa.int64())]))
+    columns = pa.schema([("a", pa.int64())])
+    cells = fitted.key_cells(columns), fitted.row_cells(columns)
     monkeypatch.setattr(fitted, "key_text", ended(error))
     with pytest.raises(error):
-        fitted.fitted_texts('{"a":1}', None, cells, cells)
+        fitted.fitted_texts('{"a":1}', None, *cells)
 
 
 def test_other_errors_become_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,8 +69,9 @@ def test_other_errors_become_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     decoder: Any = Decoder(DecodeOptions(FORMAT))
     ((rejected, _),) = decoder._message(MESSAGE, None)  # noqa: SLF001 - as above
     assert rejected.code == "internal-error"
-    cells = fitted.key_cells(pa.schema([("a", pa.int64())]))
+    columns = pa.schema([("a", pa.int64())])
+    cells = fitted.key_cells(columns), fitted.row_cells(columns)
     monkeypatch.setattr(fitted, "key_text", ended(KeyError))
-    failure = fitted.fitted_texts('{"a":1}', None, cells, cells).failure
+    failure = fitted.fitted_texts('{"a":1}', None, *cells).failure
     assert failure is not None
     assert failure.code == "apply-failed"

@@ -24,7 +24,6 @@ from tests.native.test_nested import struct_of
 
 from changewire.engines.spark.types import arrow_type, nullable, row_columns
 from changewire.engines.typed import types
-from changewire.engines.typed.json_types import sql_name
 
 NO_COLUMNS: list[tuple[DataType, str]] = [
     (DayTimeIntervalType(), "interval day to second"),
@@ -44,7 +43,7 @@ def test_types_of_spark_are_those_of_pyspark_in_arrow(seed: int) -> None:
     assert plain.equals(pa.schema([*arrow_type(nullable(kind))]), check_metadata=True)
     back = types.columns_as_json(columns)
     assert StructType.fromJson(back) == kind
-    assert sql_name(back) == kind.simpleString()
+    assert types.sql_name(back) == kind.simpleString()
     assert types.type_name(pa.struct([*columns])) == kind.simpleString()
     assert types.row_columns(columns).equals(columns, check_metadata=True)
 

@@ -13,8 +13,7 @@ from tests.runtime.engines.merge_local.lake import ChangeDecoder, records_of, to
 from tests.runtime.tables.model import Key, Version, key_of
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.log import ATTEMPT
-from changewire.engines.log_rows import log_rows, refused_rows
+from changewire.engines.log import ATTEMPT, log_rows, refused_rows
 from changewire.tables import PositionedChange
 from changewire.tables.routing import Refusal
 from changewire_messages.change import Change

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.engines.arrow.decoded import DecodedStreams, MessageStreams
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.messages import MessageDecoder
-from changewire.engines.typed.declared import embedded_columns
-from changewire.engines.typed.rows import decoder_of
-from changewire.engines.typed.schemas import RowsAs
-from changewire.engines.variants import titles_of
+from changewire.engines.messages import MessageDecoder, titles_of
+from changewire.engines.typed.decode import decoder_of
+from changewire.engines.typed.schemas import RowsAs, embedded_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
+from changewire.engines.elements import output_of
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
-from changewire.engines.outputs import output_of
 from changewire.engines.python.groups import count
 
 
@@ -113,8 +113,9 @@ class Streams:
         return self._counts
 
     def _tables(self) -> list[pa.Table]:
-        """Return the rows of each kind, in the order of the outputs, from one reading."""
-        found: dict[str, list[pa.RecordBatch]] = {k: [] for k in self._decoder.outputs.values()}
+        """Return the rows of each kind, in the order of the kinds, from one reading."""
+        kinds = self._decoder.kinds
+        found: dict[str, list[pa.RecordBatch]] = {kind: [] for kind in kinds}
         for rows in self._decoded():
             for kind, parts in found.items():
                 parts.append(output_of(rows, kind))

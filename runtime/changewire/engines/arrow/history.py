@@ -13,8 +13,7 @@ from changewire.engines.changelog.logged import table_log, truncates_of
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.source import ChangeLog, LogRows
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
-from changewire.engines.typed.rows import typed_columns
-from changewire.engines.typed.schemas import RowsAs, options_of_log
+from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
 
 
@@ -123,7 +122,7 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     apply_as_truncates: bool,
 ) -> pa.Table:
     is_json = isinstance(rows, str) and rows == "json"
-    row = None if is_json else typed_columns(rows, decode_options)
+    row = None if is_json else given_columns(rows, decode_options)
     found = table_log(LogRows(log), table)
     known = (one["key"] for one in found.changes)
     shape = JsonRows() if row is None else TypedRows(row, keys or keys_of(known))

@@ -10,9 +10,9 @@ import msgspec
 import pyarrow as pa
 
 from changewire.engines.changelog.logged import TIME, Row
+from changewire.engines.effects import effects_of_logged
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE_OPS
-from changewire.engines.logged_effects import effects_of_logged
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import position_in
 from changewire.tables.routing import NAMES

@@ -10,15 +10,14 @@ import msgspec
 import pyarrow as pa
 from msgspec.structs import replace
 
-from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.changelog.effects import EFFECT, Effect, place_text
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.typed import fitted
-from changewire.engines.typed.fitted import Cells
-from changewire.engines.typed.mutations import TypedColumns
+from changewire.engines.typed.cells import Cells, RowCells
+from changewire.engines.typed.fitted import TypedColumns
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation
@@ -150,9 +149,8 @@ class TypedRows(JsonRows):
         ]
         failures = [one.failure for one in each]
         rows = [{**(one.content or {}), **(one.named or {})} for one in each]
-        found = fitted.built(rows, self._type, failures, fitted.STEP)
-        rounded = sum(one.leniencies.count(ROUNDED_NUMBER) for one in each)
-        return FittedRows(keys, found, failures, rounded)
+        found = fitted.built(rows, self._type, failures)
+        return FittedRows(keys, found, failures, sum(one.rounded for one in each))
 
     def key_of(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""
@@ -164,7 +162,7 @@ class TypedRows(JsonRows):
 
     def column(self, name: str) -> str:
         """Return the name that the table has for a column; it may differ in case."""
-        return fitted.names_of(tuple(self._columns.row.names)).column(name)
+        return self._cells[1].column(name)
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row of the table that are not NULL."""
@@ -195,7 +193,7 @@ class TypedRows(JsonRows):
         return pa.struct([*without_metadata(self.schema)])
 
     @cached_property
-    def _cells(self) -> tuple[Cells, Cells]:
+    def _cells(self) -> tuple[Cells, RowCells]:
         return fitted.key_cells(self._columns.key), fitted.row_cells(self._columns.row)
 
 

@@ -17,7 +17,7 @@ from changewire.engines.applied import FIRST_REASONS, too_many
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.log_rows import log_rows, refused_rows
+from changewire.engines.log import log_rows, refused_rows
 from changewire.engines.merge.facts import known_log
 from changewire.engines.merge.log import LocalLog, with_effects
 from changewire.engines.merge.merging import Merges

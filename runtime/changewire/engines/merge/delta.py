@@ -18,7 +18,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError
-from changewire.engines.typed.json_types import StructJson, sql_name, struct_json
+from changewire.engines.typed.types import StructJson, sql_name, struct_json
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""

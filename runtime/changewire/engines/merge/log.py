@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 
-from changewire.engines.effects import EFFECTS
+from changewire.engines.effects import EFFECTS, effects_of_logged
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import (
     ELEMENT_PLACE,
@@ -22,9 +22,9 @@ from changewire.engines.log import (
     REFUSED,
     STATISTICS,
     STATISTICS_OPTION,
+    lacking,
+    log_schema,
 )
-from changewire.engines.log_rows import lacking, log_schema
-from changewire.engines.logged_effects import effects_of_logged
 from changewire.engines.merge import delta
 from changewire.engines.retries import retried
 from changewire_messages.tables.arrow import ROW_MUTATION

@@ -14,7 +14,7 @@ from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.merge.delta import check_path
 from changewire.engines.options import TableOptions
-from changewire.engines.typed.effects import LeanCheckedEffectsDecoder
+from changewire.engines.typed.decode import CheckedEffectsDecoder
 from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, absolute, is_path, template_of
 from changewire.tables.reserved import reserved_places
@@ -70,7 +70,7 @@ class LocalOptions:
         """Return what decodes messages; rows of one type for all tables are checked by it."""
         only = self.rows.get(ANY) if len(self.rows) == 1 else None
         if only is not None and not isinstance(only, str):
-            return LeanCheckedEffectsDecoder(self.decode_options, only)
+            return CheckedEffectsDecoder(self.decode_options, only)
         kind = EffectsDecoder if self.has_embedded else LeanEffectsDecoder
         return kind(self.decode_options)
 

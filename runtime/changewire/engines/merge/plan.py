@@ -17,10 +17,16 @@ from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.table import LocalTable
 from changewire.engines.typed import plan as typed
-from changewire.engines.typed.json_types import StructJson, has_unsafe_names, parts, struct_json
+from changewire.engines.typed.plan import BatchSources, SchemaOf
 from changewire.engines.typed.refused import RefusedRows
-from changewire.engines.typed.sources import BatchSources, SchemaOf
-from changewire.engines.typed.types import columns_as_json, columns_of
+from changewire.engines.typed.types import (
+    StructJson,
+    columns_as_json,
+    columns_of,
+    has_unsafe_names,
+    parts,
+    struct_json,
+)
 from changewire.tables.names import Target
 from changewire.tables.order import position_in
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order

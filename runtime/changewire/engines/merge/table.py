@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
 
-from changewire.engines.applied import KEYS, OWNER
+from changewire.engines.applied import KEYS, OWNER, property_text, property_value
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.json_rows import COMMENTS, ROW
 from changewire.engines.merge import delta
-from changewire.engines.properties import property_text, property_value
-from changewire.engines.typed.json_types import StructJson, struct_json
+from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.tables.arrow import ROW_STATE

@@ -16,8 +16,7 @@ from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.messages import counts_of
-from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, Outcome
-from changewire.engines.outputs import place_order
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, Outcome, place_order
 
 _UPDATE: Final = "update"
 _MICROSECONDS_AN_HOUR: Final = 3_600_000_000

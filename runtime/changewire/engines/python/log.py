@@ -17,11 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from changewire.engines.errors import OutputError
+from changewire.engines.errors import OutputError, naming
 from changewire.engines.layout import RECORD_PLACE
-from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.log_rows import lacking
-from changewire.engines.named_errors import naming
+from changewire.engines.log import ELEMENT_PLACE, lacking
 from changewire.engines.typed.types import type_name
 
 if sys.platform != "win32":

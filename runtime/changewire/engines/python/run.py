@@ -9,12 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.log_rows import log_rows, log_schema
+from changewire.engines.log import log_rows, log_schema
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.batches import batches
 from changewire.engines.python.groups import Tally
 from changewire.engines.python.log import parquet_log
-from changewire.engines.typed.rows import decoder_of
+from changewire.engines.typed.decode import decoder_of
 from changewire.engines.typed.schemas import RowsAs
 from changewire.framing.shapes import read_together
 

@@ -11,8 +11,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
-from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.outputs import table_of
+from changewire.engines.layout import DEAD_LETTER, table_of
 from changewire.engines.spark.worker import KernelTally
 from changewire.version import VERSION
 

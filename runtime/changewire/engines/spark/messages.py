@@ -16,11 +16,10 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.codec.registry import family
 from changewire.engines.counts import MessageCounts
 from changewire.engines.layout import MESSAGE
-from changewire.engines.messages import MessageDecoder
+from changewire.engines.messages import MessageDecoder, Types, merged, snake, titles_of
 from changewire.engines.spark.decode import DecodedFrames, RowsAs, decoded_by, mapped
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.types import message_rows, nullable
-from changewire.engines.variants import Types, merged, snake, titles_of
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
-from changewire.engines.typed.schemas import RowSchema, schema_columns
+from changewire.engines.typed.schemas import RowSchema, options_of_log, schema_columns
 from changewire.engines.typed.types import columns_as_json, columns_of
 from changewire_messages.change.spark import CHANGE, REJECTION
 
@@ -81,8 +81,7 @@ def row_type(
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
         OSError: There is no such file.
     """
-    found = schema_columns(schema, format=format, keys=keys, families=families)
-    return StructType.fromJson(found)
+    return StructType.fromJson(schema_columns(schema, options_of_log(format, keys, families)))
 
 
 def arrow_type(kind: DataType) -> pa.DataType:

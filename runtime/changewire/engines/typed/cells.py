@@ -6,63 +6,154 @@ in the messages lets a number be rounded.
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import date, datetime, time
+from decimal import Context, Decimal, Inexact, InvalidOperation
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import pyarrow as pa
 
-from changewire.engines.typed.readings import JSON, READINGS, Reading, reading_of
-from changewire.engines.typed.scalar_cells import EXACT, Cell, CellError, scalar_cell
+from changewire.changes.connect.scalars import is_rounded, nearest_double
+from changewire.codec import Issue
+from changewire.engines.typed.readings import JSON, READINGS, nearest_single, reading_of
 from changewire.engines.typed.types import no_such_column, type_name
 from changewire_messages.support import pointer_token
 
+Cell = Callable[[Any, str, list[str]], Any]
+"""Takes a value, its JSON Pointer and a list that gets the leniencies that the value needs; returns
+what the column holds."""
 
-def field_cell(field: pa.Field, typed_by: str = "") -> Cell:
-    """Return the function that fits values into a column.
+Cells: TypeAlias = Mapping[str, Cell]
+"""What fits values into columns, by their names."""
 
-    Its metadata may say ``"contentMediaType": "application/json"``: then text holds any value as
-    JSON; and, as `TYPED_BY`, which schema gave the column its type.
+OTHER_CASE: Final = "other-case"
+"""Leniency: a column of a row differs from that of the type in case only, and was taken for it."""
 
-    Args:
-        field: The column.
-        typed_by: A key of `READINGS` for what the metadata does not say.
+
+class CellError(ValueError):
+    """A value does not fit its column, or has none to itself: `issue` says where and why."""
+
+    def __init__(
+        self, pointer: str, expected: str, actual: object, code: str = "wrong-type"
+    ) -> None:
+        """Name the place, the column's type and the value."""
+        self.issue = Issue(pointer, code, "row", expected, actual)
+        super().__init__(str(self.issue))
+
+
+def fitted_row(row: Mapping[str, Any], cells: Cells, at: str, used: list[str]) -> dict[str, Any]:
+    """Return the columns of a row, which is at a JSON Pointer; those without a cell are left out.
 
     Raises:
-        ValueError: No value of a message can be of this type.
+        CellError: A value does not fit its column.
     """
+    return {
+        name: None if value is None else cells[name](value, f"{at}/{pointer_token(name)}", used)
+        for name, value in row.items()
+        if name in cells
+    }
+
+
+class RowCells:
+    """What fits rows into columns, found by names that may differ in case, as in most catalogs.
+
+    Attributes:
+        cells: What fits values into the columns.
+    """
+
+    def __init__(self, columns: Iterable[pa.Field], typed_by: str = "") -> None:
+        """Take the columns; `typed_by` is as for `reading_of`.
+
+        Raises:
+            ValueError: A column is of a type that no value of a message can have.
+        """
+        self.cells: Cells = {column.name: field_cell(column, typed_by) for column in columns}
+        folded = Counter(map(str.lower, self.cells))
+        self._by_folded = {one.lower(): one for one in self.cells if folded[one.lower()] == 1}
+
+    def column(self, name: str) -> str:
+        """Return the only column that a name means; the name itself if it means none, or more."""
+        return name if name in self.cells else self._by_folded.get(name.lower(), name)
+
+    def renamed(self, row: Mapping[str, Any], at: str, used: list[str]) -> Mapping[str, Any]:
+        """Return a row, which is at a JSON Pointer, under the names of the columns."""
+        if row.keys() <= self.cells.keys():
+            return row
+        found: dict[str, Any] = {}
+        for name, value in row.items():
+            column = self.column(name)
+            if column in found:
+                expected = f"one column for {column!a} of the type, whatever its case"
+                raise CellError(f"{at}/{pointer_token(name)}", expected, name, "duplicate-column")
+            if column != name:
+                used.append(OTHER_CASE)
+            found[column] = value
+        return found
+
+
+_EXACT: Final[Mapping[pa.DataType, type]] = {
+    pa.bool_(): bool,
+    pa.int8(): int,
+    pa.int16(): int,
+    pa.int32(): int,
+    pa.int64(): int,
+    pa.string(): str,
+    pa.binary(): bytes,
+    pa.timestamp("us", "UTC"): datetime,
+    pa.timestamp("us"): datetime,
+    pa.date32(): date,
+}
+"""Types that hold values of one class as they are."""
+
+_INTEGERS: Final = {
+    pa.int8(): (range(-(2**7), 2**7), "-128 to 127"),
+    pa.int16(): (range(-(2**15), 2**15), "-32768 to 32767"),
+    pa.int32(): (range(-(2**31), 2**31), "-2^31 to 2^31 - 1"),
+    pa.int64(): (range(-(2**63), 2**63), "-2^63 to 2^63 - 1"),
+}
+
+_MIDNIGHT: Final = time()
+_FLOATING: Final = frozenset({pa.float32(), pa.float64()})
+_NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
+
+
+def field_cell(field: pa.Field, typed_by: str = "") -> Cell:
+    """Return what fits values into a column; `typed_by` is as for `reading_of`."""
     reading = reading_of(field, typed_by)
     return _json_text if reading == JSON else cell(field.type, reading)
 
 
 def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
-    """Return the function that fits values into a type.
-
-    Args:
-        kind: The type.
-        typed_by: A key of `READINGS`: which schema the type is from; empty for none.
-
-    Raises:
-        ValueError: No value of a message can be of this type.
-    """
+    """Return what fits values into a type, which a schema gave that is a key of `READINGS`."""
     if pa.types.is_list(kind):
         return _array(kind, typed_by)
     if pa.types.is_map(kind):
         return _map(kind, typed_by)
     if pa.types.is_struct(kind):
         return _struct(kind, typed_by)
-    fit = scalar_cell(kind)
-    if fit is None:
-        raise no_such_column(type_name(kind))
+    fit = _scalar(kind)
     reading = READINGS.get(typed_by, {}).get(kind)
-    return _read_first(reading, fit) if reading else fit
+    if reading is None:
+        return fit
 
-
-def _read_first(reading: Reading, fit: Cell) -> Cell:
     def read(value: Any, at: str, used: list[str]) -> Any:
         found = reading(value, used)
         return fit(value, at, used) if found is None else found
 
     return read
+
+
+def _scalar(kind: pa.DataType) -> Cell:
+    if kind in _EXACT:
+        return _exact(kind)
+    if pa.types.is_decimal128(kind):
+        return _decimal(kind)
+    if kind in _FLOATING:
+        return _floating(kind)
+    raise no_such_column(type_name(kind))
 
 
 def _json_text(value: Any, at: str, used: list[str]) -> str:
@@ -100,7 +191,7 @@ def _map(kind: pa.MapType, typed_by: str) -> Cell:
 
 def _pairs(kind: pa.MapType, typed_by: str) -> Cell:
     """Return what fits a map with keys that are no text, which is a list of pairs in a row."""
-    if kind.key_type not in EXACT:
+    if kind.key_type not in _EXACT:
         raise no_such_column(type_name(kind))
     key, item = cell(kind.key_type, typed_by), cell(kind.item_type, typed_by)
 
@@ -133,10 +224,86 @@ def _struct(kind: pa.StructType, typed_by: str) -> Cell:
         for name in value:
             if name not in cells:
                 raise CellError(f"{at}/{pointer_token(name)}", "no field of this name", value[name])
-        return {
-            name: fit_cell(value[name], f"{at}/{pointer_token(name)}", used)
-            for name, fit_cell in cells.items()
-            if value.get(name) is not None
-        }
+        there = {name: value[name] for name in cells if value.get(name) is not None}
+        return fitted_row(there, cells, at, used)
+
+    return fit
+
+
+def _exact(kind: pa.DataType) -> Cell:
+    """Return what fits values into a type of `_EXACT`."""
+    held, name, of = _HELD.get(kind), type_name(kind), _EXACT[kind]
+    integers, reach = _INTEGERS.get(kind, (None, ""))
+
+    def fit(value: Any, at: str, _used: list[str]) -> Any:
+        found = value if held is None else held(value)
+        if type(found) is of and (integers is None or found in integers):
+            return found
+        is_beyond = integers is not None and type(value) is int
+        raise CellError(at, f"{name}, which holds {reach}" if is_beyond else name, value)
+
+    return fit
+
+
+def _plain_text(value: Any) -> Any:
+    return str(value) if isinstance(value, str) else value
+
+
+def _wall_clock(value: Any) -> Any:
+    """Return what the clock shows at a time, by the offset that the time has."""
+    return value.replace(tzinfo=None) if type(value) is datetime else value
+
+
+def _day(value: Any) -> Any:
+    """Return the date of a time at which the clock shows midnight."""
+    is_midnight = type(value) is datetime and _wall_clock(value).time() == _MIDNIGHT
+    return value.date() if is_midnight else value
+
+
+_HELD: Final[Mapping[pa.DataType, Callable[[Any], Any]]] = {
+    pa.string(): _plain_text,
+    pa.timestamp("us"): _wall_clock,
+    pa.date32(): _day,
+}
+"""What types of `_EXACT` hold in place of some values."""
+
+
+def _floating(kind: pa.DataType) -> Cell:
+    """Return what fits numbers into a double or float: those that it holds exactly."""
+    name, is_single = type_name(kind), kind == pa.float32()
+
+    def fit(value: Any, at: str, _used: list[str]) -> float:
+        if type(value) is str and value in _NON_FINITE:
+            return float(value)
+        number = value if type(value) is float else _exact_double(value)
+        if number is not None and (not is_single or nearest_single(number) == number):
+            return float(number)
+        raise CellError(at, name, value)
+
+    return fit
+
+
+def _exact_double(value: Any) -> float | None:
+    """Return the double that is an integer, or has the digits of a decimal; None without one."""
+    if type(value) not in {int, Decimal}:
+        return None
+    number = nearest_double(value)
+    is_same = number == value if type(value) is int else not is_rounded(number, value)
+    return number if is_same else None
+
+
+def _decimal(kind: pa.Decimal128Type) -> Cell:
+    """Return what fits numbers, and numeric text, into a decimal that has room for them."""
+    name, last_digit = type_name(kind), Decimal(1).scaleb(-kind.scale)
+    room = Context(prec=kind.precision, traps=[Inexact, InvalidOperation])
+
+    def fit(value: Any, at: str, _used: list[str]) -> Decimal:
+        if type(value) in {int, float, str, Decimal}:
+            with suppress(Inexact, InvalidOperation):
+                number = Decimal(repr(value) if type(value) is float else value)
+                if number.is_finite():
+                    number.quantize(last_digit, context=room)  # raises if it has more digits
+                    return number
+        raise CellError(at, name, value)
 
     return fit

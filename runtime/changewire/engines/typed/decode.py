@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pyarrow as pa
@@ -13,16 +13,16 @@ from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder
+from changewire.engines.effects import LeanEffectsDecoder
 from changewire.engines.elements import Elements
+from changewire.engines.messages import MessageDecoder
 from changewire.engines.native import Form, Kernel, RowType, kernel_of
 from changewire.engines.places import Places
-from changewire.engines.typed.cells import field_cell
-from changewire.engines.typed.names import ColumnNames
+from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.readings import kernel_readings
-from changewire.engines.typed.scalar_cells import Cell, CellError
+from changewire.engines.typed.schemas import RowsAs, given_columns
 from changewire.engines.typed.types import without_metadata
 from changewire_messages.change import Rejection
-from changewire_messages.support import pointer_token
 
 _IMAGES = ("before", "after")
 
@@ -35,51 +35,35 @@ class TypedDecoder(Decoder):
     its column. Columns that the type does not name go to ``attributes`` as ``undeclared``.
 
     Attributes:
-        is_only_checked: Whether rows stay JSON text, and only have to fit the type.
+        form: What is made of rows; as ``text`` they stay JSON text, and only have to fit the type.
     """
 
-    is_only_checked = False
+    form: ClassVar[Form] = "columns"
 
     def __init__(self, decode_options: DecodeOptions, row: pa.Schema) -> None:
-        """Check that rows can have the columns, which are as `types.row_columns` returns them.
-
-        Raises:
-            ValueError: A column is of a type that no value of a message can have.
-        """
+        """Check that rows can have the columns, which are as `types.row_columns` returns them."""
         super().__init__(decode_options)
-        for field in row:
-            field_cell(field)
+        RowCells(row)
         self._row = row
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; the worker compiles it again."""
         return {"decode_options": self.decode_options, "_row": self._row}
 
-    @cached_property
-    def kernel(self) -> Kernel | None:
-        """What decodes most messages quickly; None if there is no such, or not for these rows."""
-        if type(self) is not TypedDecoder:
-            return None
+    def _kernel(self) -> Kernel | None:
         return kernel_of(self.decode_options, row=self._kernel_row())
 
     def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
-        readings = [*kernel_readings(self._row)]
-        form: Form = "text" if self.is_only_checked else "columns"
-        return RowType(without_metadata(self._row), readings, form)
+        return RowType(without_metadata(self._row), [*kernel_readings(self._row)], self.form)
 
     @property
     def _kind(self) -> pa.StructType:
-        """The type of rows."""
         return pa.struct([*without_metadata(self._row)])
 
     @cached_property
-    def _cells(self) -> dict[str, Cell]:
-        return {field.name: field_cell(field) for field in self._row}
-
-    @cached_property
-    def _names(self) -> ColumnNames:
-        return ColumnNames(self._row.names)
+    def _columns_of_row(self) -> RowCells:
+        return RowCells(self._row)
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         found = super()._elements(value, key)
@@ -97,7 +81,7 @@ class TypedDecoder(Decoder):
         try:
             named = self._named(result, used)
             typed = self._typed(named, used)
-            return named if self.is_only_checked else typed, leniencies + used
+            return typed if self.form == "columns" else named, leniencies + used
         except CellError as error:
             issue = error.issue
         except RecursionError:
@@ -107,7 +91,7 @@ class TypedDecoder(Decoder):
     def _named(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change whose rows have the names of their columns; `used` gets leniencies."""
         images = {
-            name: self._names.renamed(image, f"/{name}", used)
+            name: self._columns_of_row.renamed(image, f"/{name}", used)
             for name in _IMAGES
             if (image := getattr(change, name)) is not None
         }
@@ -117,32 +101,45 @@ class TypedDecoder(Decoder):
 
     def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""
+        attributes, cells = change.attributes, self._columns_of_row.cells
         undeclared: dict[str, Any] = {}
         images: dict[str, dict[str, Any]] = {}
         for name in _IMAGES:
             image = getattr(change, name)
-            if image is None:
-                continue
-            images[name] = {
-                column: None
-                if value is None
-                else self._cells[column](value, f"/{name}/{pointer_token(column)}", used)
-                for column, value in image.items()
-                if column in self._cells
-            }
-            rest = {column: value for column, value in image.items() if column not in self._cells}
-            if rest:
-                undeclared[name] = rest
-        attributes = (
-            {**change.attributes, "undeclared": undeclared} if undeclared else change.attributes
-        )
+            if image is not None:
+                images[name] = fitted_row(image, cells, f"/{name}", used)
+                if rest := {n: value for n, value in image.items() if n not in cells}:
+                    undeclared[name] = rest
+        if undeclared:
+            attributes = {**attributes, "undeclared": undeclared}
         return msgspec.structs.replace(change, attributes=attributes, **images)
 
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
-        for name in () if self.is_only_checked else _IMAGES:
+        for name in _IMAGES if self.form == "columns" else ():
             values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, self._kind)
         return columns
+
+
+class CheckedEffectsDecoder(LeanEffectsDecoder, TypedDecoder):
+    """Decodes into rows of JSON text with effects, and refuses elements that do not fit a type."""
+
+    form: ClassVar[Form] = "text"
+
+    def _kernel(self) -> Kernel | None:
+        return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
+
+
+def decoder_of(decode_options: DecodeOptions, rows: RowsAs = "json") -> Decoder:
+    """Return what decodes messages into rows that are ``json``, or what `given_columns` takes."""
+    is_json = isinstance(rows, str) and rows == "json"
+    if decode_options.elements_as == "messages":
+        if not is_json:
+            raise ValueError("rows are those of changes; messages are kept as they are")
+        return MessageDecoder(decode_options)
+    if is_json:
+        return Decoder(decode_options)
+    return TypedDecoder(decode_options, given_columns(rows, decode_options))

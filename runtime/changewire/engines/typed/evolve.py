@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from changewire.engines.options import SchemaEvolution
-from changewire.engines.typed.json_types import StructJson, field_json, parts, sql_name, struct_json
+from changewire.engines.typed.types import (
+    DECIMAL,
+    MOST_DIGITS,
+    StructJson,
+    field_json,
+    parts,
+    sql_name,
+    struct_json,
+)
 from changewire.tables.row_state import COLUMN
 
-_WIDER: Final[Mapping[str, tuple[str, ...]]] = {
-    "byte": ("short", "integer", "long"),
-    "short": ("integer", "long"),
-    "integer": ("long",),
-    "float": ("double",),
-}
-"""Types that hold every value of a type and that Delta widens it to:
+_WIDER: Final = (("byte", "short", "integer", "long"), ("float", "double"))
+"""Types that hold every value of those before them and that Delta widens these to:
 https://docs.delta.io/latest/delta-type-widening.html"""
-
-_MOST_DIGITS: Final = 38
-"""Of Spark's decimals."""
-
-_DECIMAL: Final = re.compile(r"decimal\((\d+), ?(-?\d+)\)")
 
 
 Widens = Callable[[Any, Any], bool]
@@ -30,12 +27,7 @@ Widens = Callable[[Any, Any], bool]
 
 
 class Evolved(NamedTuple):
-    """A table's columns after it followed some schemas.
-
-    Attributes:
-        columns: The columns, in the JSON form of a StructType, as all types here are.
-        refused: Why a schema does not fit, by its name.
-    """
+    """A table's columns after it followed some schemas, and why a schema does not fit, by name."""
 
     columns: dict[str, Any]
     refused: dict[str, str]
@@ -51,25 +43,16 @@ def evolved(
     how: SchemaEvolution = "add_columns",
     widens: Widens = _any,
 ) -> Evolved:
-    """Return what a table's columns become by schemas of messages, and which do not fit.
+    """Return what a table's columns become by the schemas of messages, which have names.
 
-    Args:
-        columns: What the table has; None for one that is not there, which takes any column.
-        schemas: Names of schemas and the columns that they declare.
-        how: Whether a table that is there takes columns and wider types.
-        widens: `Delta.widens`, or that of another format, of such a table.
+    A table that is not there yet (None) takes any column. `widens` is of the table's format.
     """
     found = {} if columns is None else {field["name"]: field for field in columns["fields"]}
     refused: dict[str, str] = {}
     takes = _any if columns is None else None if how == "strict" else widens
     for name, schema in schemas:
         after = dict(found)
-        reasons = [
-            reason
-            for field in schema["fields"]
-            if (reason := _take(after, field, takes)) is not None
-        ]
-        if reasons:
+        if reasons := [*filter(None, (_take(after, field, takes) for field in schema["fields"]))]:
             refused[name] = "; ".join(reasons)
         else:
             found = after
@@ -141,9 +124,8 @@ def _take(
     name, kind = field["name"], field["type"]
     there = found.get(name)
     if there is None:
-        reason = _new_fault(found, name, kind)
-        if reason is None and takes is None:
-            reason = f"column {name!r} {sql_name(kind)} is not there"
+        not_there = f"column {name!r} {sql_name(kind)} is not there" if takes is None else None
+        reason = _new_fault(found, name, kind) or not_there
         if reason is None:
             found[name] = field
         return reason
@@ -162,17 +144,13 @@ def joined_type(one: Any, other: Any) -> Any:
         return one
     if not isinstance(one, str) or not isinstance(other, str):
         return None
-    if other in _WIDER.get(one, ()):
-        return other
-    if one in _WIDER.get(other, ()):
-        return one
-    digits = [_DECIMAL.fullmatch(kind) for kind in (one, other)]
+    for kinds in _WIDER:
+        if one in kinds and other in kinds:
+            return max(one, other, key=kinds.index)
+    digits = [DECIMAL.fullmatch(kind) for kind in (one, other)]
     found = [(int(match[1]), int(match[2])) for match in digits if match is not None]
-    return _decimal(*found) if len(found) == len(digits) else None
-
-
-def _decimal(one: tuple[int, int], other: tuple[int, int]) -> str | None:
-    """Return the decimal that holds all values of two, each with its precision and scale."""
-    scale = max(one[1], other[1])
-    precision = max(one[0] - one[1], other[0] - other[1]) + scale
-    return f"decimal({precision},{scale})" if precision <= _MOST_DIGITS else None
+    if len(found) < len(digits):
+        return None
+    scale = max(scale for _, scale in found)
+    precision = max(precision - scale for precision, scale in found) + scale
+    return f"decimal({precision},{scale})" if precision <= MOST_DIGITS else None

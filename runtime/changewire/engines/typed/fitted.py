@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
-from changewire.engines.typed.cells import field_cell
-from changewire.engines.typed.names import ColumnNames
+from changewire.changes.connect.reads import ROUNDED_NUMBER
+from changewire.engines.typed.cells import CellError, Cells, RowCells, field_cell, fitted_row
 from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
-from changewire.engines.typed.scalar_cells import Cell, CellError
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal, apply_failed
 from changewire_messages.hooks import exact_number
 from changewire_messages.support import pointer_token
 
-STEP: Final = "fitting the row to its table"
-"""What is done here, for `apply_failed`."""
+_STEP: Final = "fitting the row to its table"
 
-Cells: TypeAlias = Mapping[str, Cell]
-"""What fits values into columns, by their names."""
+_parsed: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
 
-_PARSE: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
+
+class TypedColumns:
+    """Columns of rows, and of their key; columns of the key that the row lacks are text.
+
+    Attributes:
+        row: Columns of the row.
+        key: Columns of the key.
+        key_only: Those of them that the row lacks.
+    """
+
+    def __init__(self, row: pa.Schema, keys: Sequence[str]) -> None:
+        """Remember the columns of rows, and find those of the key by their names."""
+        fields = {field.name: field for field in row}
+        self.row = row
+        self.key = pa.schema([fields.get(name, pa.field(name, pa.string())) for name in keys])
+        self.key_only = [field for field in self.key if field.name not in fields]
 
 
 class Fitted(NamedTuple):
@@ -36,14 +47,14 @@ class Fitted(NamedTuple):
         named: Columns of the key.
         content: Columns of the row; None for a delete.
         failure: Why it does not fit; None if it does.
-        leniencies: Leniencies that the row needed, such as a number that was rounded.
+        rounded: How many numbers were rounded.
     """
 
     key: str
     named: dict[str, Any] | None
     content: dict[str, Any] | None
     failure: Refusal | None
-    leniencies: Sequence[str] = ()
+    rounded: int = 0
 
 
 def key_cells(columns: Iterable[pa.Field]) -> Cells:
@@ -51,12 +62,12 @@ def key_cells(columns: Iterable[pa.Field]) -> Cells:
     return {column.name: field_cell(_untyped(column), KEY_TEXT) for column in columns}
 
 
-def row_cells(columns: Iterable[pa.Field]) -> Cells:
+def row_cells(columns: Iterable[pa.Field]) -> RowCells:
     """Return what fits rows of the change log into columns."""
-    return {column.name: field_cell(_untyped(column), CHANGE_TEXT) for column in columns}
+    return RowCells(map(_untyped, columns), CHANGE_TEXT)
 
 
-def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: Cells) -> Fitted:
+def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: RowCells) -> Fitted:
     """Return the columns of a change, by the texts of its key and of its row."""
     named = content = failure = None
     used: list[str] = []
@@ -71,21 +82,12 @@ def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: Cells) -> F
         expected = f"expected {error.issue.expected}, found {error.issue.actual_type}"
         failure = Refusal(code, f"{pointer}{error.issue.place}", expected)
     except Exception as error:  # noqa: BLE001 - one row must not end the stream
-        failure = apply_failed(error, pointer, STEP)
-    return Fitted(key, named, content, failure, used)
+        failure = apply_failed(error, pointer, _STEP)
+    return Fitted(key, named, content, failure, used.count(ROUNDED_NUMBER))
 
 
-def built(
-    values: Sequence[Any], kind: pa.DataType, failures: list[Refusal | None], step: str
-) -> pa.Array:
-    """Return values as a column; those that Arrow refuses are NULL, and fail.
-
-    Args:
-        values: The values.
-        kind: Type of the column.
-        failures: Why each value's change cannot be applied; those that fail here are added.
-        step: What is done, for `apply_failed`.
-    """
+def built(values: Sequence[Any], kind: pa.DataType, failures: list[Refusal | None]) -> pa.Array:
+    """Return values as a column; those that Arrow refuses are NULL, and added to the failures."""
     try:
         return pa.array(values, kind)
     except Exception:  # noqa: BLE001 - one value must not end the stream
@@ -94,46 +96,22 @@ def built(
         try:
             pa.array([value], kind)
         except Exception as error:  # noqa: BLE001, PERF203 - as above
-            failures[index] = failures[index] or apply_failed(error, "/after", step)
+            failures[index] = failures[index] or apply_failed(error, "/after", _STEP)
             kept[index] = None
     return pa.array(kept, kind)
 
 
 def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
-    """Return the columns of a key.
-
-    Raises:
-        CellError: A value does not fit its column, or the key lacks one.
-    """
-    found = _PARSE(text)
+    """Return the columns of a key."""
+    found = _parsed(text)
     for name in found.keys() ^ cells.keys():
         raise CellError(f"/{pointer_token(name)}", "a column of the table's key", msgspec.UNSET)
-    return {
-        name: None if found[name] is None else cell(found[name], f"/{pointer_token(name)}", [])
-        for name, cell in cells.items()
-    }
+    return fitted_row({name: found[name] for name in cells}, cells, "", [])
 
 
-def _row_columns(text: str, cells: Cells, used: list[str]) -> dict[str, Any]:
-    """Return the columns of a row; those that the table lacks stay in the log.
-
-    `used` gets leniencies.
-
-    Raises:
-        CellError: A value does not fit its column, or two columns are one of the table's.
-    """
-    row = names_of(tuple(cells)).renamed(_PARSE(text), "", [])
-    return {
-        name: None if value is None else cells[name](value, f"/{pointer_token(name)}", used)
-        for name, value in row.items()
-        if name in cells
-    }
-
-
-@lru_cache(maxsize=64)
-def names_of(columns: tuple[str, ...]) -> ColumnNames:
-    """Return the columns of a table, found by names that may differ in case."""
-    return ColumnNames(columns)
+def _row_columns(text: str, cells: RowCells, used: list[str]) -> dict[str, Any]:
+    """Return the columns of a row; those that the table lacks stay in the log."""
+    return fitted_row(cells.renamed(_parsed(text), "", []), cells.cells, "", used)
 
 
 def _untyped(column: pa.Field) -> pa.Field:

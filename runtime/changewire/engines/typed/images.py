@@ -1,16 +1,15 @@
 """Rows of changes as columns of a type, made while they are decoded.
 
-What a task knows of a row it need not parse a second time from JSON text. It says so only of what
-needs no second look: a change with one effect, that writes or deletes a whole row, whose key is
-written as `changewire.tables.keys.key_text` writes it. `changewire.engines.typed.fitted` takes all
-others.
+What a task knows of a row it need not parse a second time from JSON text: that of a change with one
+effect, which writes or deletes a whole row, whose key is written as `key_text` writes it, and whose
+numbers are not rounded. `changewire.engines.typed.fitted` takes all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 import pyarrow as pa
@@ -18,10 +17,11 @@ import pyarrow.compute as pc
 
 from changewire.engines.effects import EFFECTS
 from changewire.engines.elements import Elements
-from changewire.engines.native import Kernel, Made, kernel_of
+from changewire.engines.native import Form, Made
 from changewire.engines.places import Places
-from changewire.engines.typed.effects import CheckedEffectsDecoder
-from changewire.engines.typed.fitted import Cells, fitted_texts, key_cells, row_cells
+from changewire.engines.typed.cells import Cells, RowCells
+from changewire.engines.typed.decode import CheckedEffectsDecoder
+from changewire.engines.typed.fitted import fitted_texts, key_cells, row_cells
 from changewire.tables.mutations import DELETE, FULL
 
 IMAGE: Final = "typed_image"
@@ -35,16 +35,12 @@ _ESCAPED: Final = r'["\\]'
 class ImagesDecoder(CheckedEffectsDecoder):
     """Adds the column `IMAGE`."""
 
-    @cached_property
-    def _fit(self) -> tuple[Cells, Cells]:
-        """What fits keys and rows into their columns."""
-        return key_cells(self._row), row_cells(self._row)
+    form: ClassVar[Form] = "both"
 
     @cached_property
-    def kernel(self) -> Kernel | None:
-        """What decodes most messages quickly; None if there is no such, or not for these rows."""
-        row = self._kernel_row()._replace(form="both")
-        return kernel_of(self.decode_options, effects=True, row=row)
+    def _fit(self) -> tuple[Cells, RowCells]:
+        """What fits keys and rows into their columns."""
+        return key_cells(self._row), row_cells(self._row)
 
     def _native_columns(
         self, batch: pa.RecordBatch, made: Made, places: Places | None
@@ -62,17 +58,11 @@ class ImagesDecoder(CheckedEffectsDecoder):
         return {**found, IMAGE: pa.array(images, self._kind)}
 
 
-class LeanImagesDecoder(ImagesDecoder):
-    """Adds the column `IMAGE`, and keeps the messages of dead letters only."""
-
-    all_have_values = False
-
-
 def _fitted_image(
     effects: list[dict[str, Any]] | None,
     before: str | None,
     after: str | None,
-    fit: tuple[Cells, Cells],
+    fit: tuple[Cells, RowCells],
 ) -> dict[str, Any] | None:
     """Return the column `IMAGE` of a change, made of its rows of JSON text; None if not known."""
     of_key, of_row = fit
@@ -83,19 +73,14 @@ def _fitted_image(
     if image is None or not (names := _names(effect["key"]).keys()) <= of_key.keys():
         return None
     fitted = fitted_texts(effect["key"], image, {n: of_key[n] for n in names}, of_row)
-    if fitted.failure is not None or fitted.key != effect["key"]:
+    if fitted.failure is not None or fitted.rounded or fitted.key != effect["key"]:
         return None
     row, named = fitted.content or {}, fitted.named or {}
     return row if all(row.get(name) == value for name, value in named.items()) else None
 
 
 def typed_images(made: Made, kind: pa.StructType) -> pa.Array:
-    """Return the column `IMAGE` of rows that a kernel made in both forms, with effects.
-
-    Args:
-        made: The rows.
-        kind: The type.
-    """
+    """Return the column `IMAGE` of rows of a type that a kernel made in both forms."""
     nothing = pa.nulls(len(made.leniencies), kind)
     key, effect, _, before_key = made.effects
     before, after = made.images
@@ -111,14 +96,9 @@ def typed_images(made: Made, kind: pa.StructType) -> pa.Array:
 
 
 def key_texts(names: Sequence[str], images: pa.StructArray) -> pa.Array | None:
-    """Return the keys of rows as `key_text` writes them.
+    """Return the keys of rows, by their sorted names, as `key_text` writes them.
 
-    Args:
-        names: Columns of the key, sorted.
-        images: The rows.
-
-    Returns:
-        The texts, NULL where its columns do not say it at once; None if they say none.
+    NULL where the columns do not say it at once; None if they say none.
     """
     if not names or not {*names} <= {*images.type.names}:
         return None

@@ -4,22 +4,50 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import OutputError
 from changewire.engines.options import SchemaEvolution
-from changewire.engines.typed.declared import declared
 from changewire.engines.typed.evolve import evolved, key_fault
-from changewire.engines.typed.json_types import StructJson, field_json, sql_name, struct_json
 from changewire.engines.typed.refused import OtherKeys, OtherSchemas, RefusedRows
-from changewire.engines.typed.sources import BatchSources, SchemaOf
+from changewire.engines.typed.schemas import declared
+from changewire.engines.typed.types import StructJson, field_json, sql_name, struct_json
 from changewire.tables.names import Target
 from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
 _NONE = ""
-"""Stands for the fingerprint of messages without a schema."""
+"""In place of the fingerprint of messages without a schema, and of the columns that are given."""
+
+
+class SchemaOf(Struct):
+    """A schema in messages of a route, with the first of them; None for those that have none."""
+
+    route: RouteKey
+    fingerprint: str | None
+    message: bytes
+
+
+@dataclass(frozen=True)
+class BatchSources:
+    """Where the changes of a batch come from, with what typed tables need to be planned.
+
+    Attributes:
+        route_keys: Where they come from, in the order in which they find their tables.
+        changes: How many changes there are.
+        key_missing: How many of them have no key; they go nowhere.
+        keys: Columns of the keys, by where changes come from; and how many changes have them.
+        schemas: What stands in messages, in the order of their first messages.
+    """
+
+    route_keys: list[RouteKey]
+    changes: int
+    key_missing: int
+    keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
+    schemas: list[SchemaOf] = field(default_factory=list)
 
 
 class TableRules(Protocol):
@@ -44,14 +72,7 @@ class TableRules(Protocol):
 
 @dataclass(frozen=True)
 class TypedTables:
-    """How tables get their columns.
-
-    Attributes:
-        decode_options: How messages are read.
-        rules: What tables can have.
-        given: Columns of all tables; None: each has those that the schemas in its messages declare.
-        evolution: What tables do with columns that they lack.
-    """
+    """How tables get their columns: those that are given, else those in messages."""
 
     decode_options: DecodeOptions
     rules: TableRules
@@ -60,13 +81,7 @@ class TypedTables:
 
 
 class TableThere(NamedTuple):
-    """A table before a batch.
-
-    Attributes:
-        name: Its name, for errors.
-        columns: Its columns, without that of metadata; None if it is not there.
-        keys: Columns of its key; None if they are not known.
-    """
+    """A table before a batch, with None for columns and keys that are not there, or not known."""
 
     name: str
     columns: StructJson | None
@@ -91,21 +106,16 @@ class TypedPlan(NamedTuple):
     is_usable: bool = True
 
 
-class AnyPlan(Protocol):
-    """The plan of a table, of any store."""
+class _Plan(Protocol):
+    """The plan of a table, of any store: what does not fit it, and whether any change does."""
 
     @property
-    def refusals(self) -> list[RefusedRows]:
-        """Which changes do not fit it."""
-        ...
-
+    def refusals(self) -> list[RefusedRows]: ...
     @property
-    def is_usable(self) -> bool:
-        """Whether any change can be applied to it."""
-        ...
+    def is_usable(self) -> bool: ...
 
 
-PlanT = TypeVar("PlanT", bound=AnyPlan)
+PlanT = TypeVar("PlanT", bound=_Plan)
 
 
 def plans(
@@ -115,12 +125,8 @@ def plans(
 ) -> tuple[dict[Target, PlanT], list[RefusedRows]]:
     """Return the plans of the tables of a batch, and which changes do not fit them.
 
-    Tables that cannot be planned are left out.
-
-    Args:
-        found: Where changes go to; tables that are left out are taken from it.
-        plan: Plans a table, by where its changes come from.
-        fatal: What it raises that ends the batch; whatever else it raises refuses its changes.
+    Tables that cannot be planned are left out, and taken from the routes. What planning raises
+    refuses the changes of a table, unless it is fatal and ends the batch.
     """
     made: dict[Target, PlanT] = {}
     refused: list[RefusedRows] = []
@@ -145,13 +151,7 @@ def plans(
 def typed_plan(
     table: TableThere, routes: list[RouteKey], sources: BatchSources, tables: TypedTables
 ) -> TypedPlan:
-    """Return which columns a table has after a batch.
-
-    Args:
-        table: The table as it is.
-        routes: Where its changes come from.
-        sources: Where all changes of the batch come from.
-        tables: How tables get their columns.
+    """Return which columns a table, whose changes come from routes, has after a batch.
 
     Raises:
         OutputError: Columns that the user gave do not fit it.
@@ -159,34 +159,27 @@ def typed_plan(
     rules, current = tables.rules, table.columns
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
-    if tables.given is not None:
-        given = rules.kept(tables.given)
-        found = evolved(current, [(_NONE, given)], tables.evolution, rules.widens)
-        fault = found.refused.get(_NONE) or rules.fault(given)
-        if fault is not None:
-            raise OutputError(f"{table.name}: {fault}")
+    used = [schema for schema in sources.schemas if schema.route in routes]
+    if tables.given is None:
+        by_schema, reasons = _declared(used, tables.decode_options)
     else:
-        used = [schema for schema in sources.schemas if schema.route in routes]
-        by_schema, unread = _declared(used, tables.decode_options)
-        faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
-        unread |= {one: fault for one, fault in faults.items() if fault is not None}
-        read = {one: columns for one, columns in by_schema.items() if one not in unread}
-        kept = [(one, rules.kept(columns)) for one, columns in read.items()]
-        found = evolved(current, kept, tables.evolution, rules.widens)
-        refusals += _mismatches(used, {**unread, **found.refused})
+        by_schema, reasons = {_NONE: tables.given}, {}
+    faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
+    reasons |= {one: fault for one, fault in faults.items() if fault is not None}
+    kept = [(one, rules.kept(of)) for one, of in by_schema.items() if one not in reasons]
+    found = evolved(current, kept, tables.evolution, rules.widens)
+    reasons |= found.refused
+    if tables.given is not None and reasons:
+        raise OutputError(f"{table.name}: {reasons[_NONE]}")
+    refusals += _mismatches(used, reasons)
     named = struct_json([field_json(one, "string") for one in keys or ()])
     fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
     if fault is not None:
-        return _unusable(routes, Refusal("key-mismatch", "/key", fault))
+        refusals = [_refused_alone(routes, Refusal("key-mismatch", "/key", fault))]
+        return TypedPlan(None, (), has_changed=False, refusals=refusals, is_usable=False)
     columns = found.columns if keys and found.columns["fields"] else None
     has_changed = current is not None and sql_name(current) != sql_name(found.columns)
     return TypedPlan(columns, keys or (), has_changed, refusals)
-
-
-def _unusable(routes: list[RouteKey], why: Refusal) -> TypedPlan:
-    return TypedPlan(
-        None, (), has_changed=False, refusals=[_refused_alone(routes, why)], is_usable=False
-    )
 
 
 def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
@@ -195,10 +188,7 @@ def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
 
 
 def _first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
-    """Return the columns of the key that a new table gets: those that most changes have.
-
-    None if only truncates come.
-    """
+    """Return the key that most changes have, for a new table; None if only truncates come."""
     found: Counter[tuple[str, ...]] = Counter()
     for route in routes:
         found.update(sources.keys.get(route, {}))

@@ -25,7 +25,6 @@ from changewire.changes.connect.times import (
     wall_clock_of_text,
 )
 from changewire.changes.values import base64_bytes
-from changewire.engines.typed.types import inner_fields
 
 TYPED_BY: Final = "changewire.typed_by"
 """Key in the metadata of a column: which schema gave it its type, a key of `READINGS`."""
@@ -37,8 +36,8 @@ MESSAGE_SCHEMA: Final = "message-schema"
 """A schema that stands in the messages."""
 
 CHANGE_TEXT: Final = "change-text"
-"""The JSON text of a change's row. A column's type says what its text stands for: numbers that a
-double does not hold, times and bytes are text there."""
+"""The JSON text of a change's row, in which numbers that a double does not hold, times and bytes
+are text."""
 
 KEY_TEXT: Final = "key-text"
 """The JSON text of a key, from `changewire.tables.keys.key_text`. Its numbers are not rounded:
@@ -93,12 +92,8 @@ def _rounded(value: Any, used: list[str]) -> float | None:
 
 def _number(value: Any, used: list[str]) -> float | None:
     """Return the nearest double of a number, or of the text of a Decimal."""
-    return _rounded(_decimal(value), used)
-
-
-def _decimal(value: Any) -> Any:
-    """Return the Decimal that a text stands for; other values as they are."""
-    return Decimal(value) if type(value) is str and _DECIMAL.fullmatch(value) else value
+    is_text = type(value) is str and _DECIMAL.fullmatch(value) is not None
+    return _rounded(Decimal(value) if is_text else value, used)
 
 
 def _text(value: Any, _used: list[str]) -> Any:
@@ -125,63 +120,49 @@ def _date(value: Any, used: list[str]) -> date | None:
         return clock.date() if clock is not None and clock.time() == _MIDNIGHT else None
 
 
-def _single(value: Any, used: list[str]) -> float | None:
-    """Return the nearest double that is a single."""
-    double = value if type(value) is float else _number(value, used)
-    if double is None:
-        return None
+def nearest_single(number: float) -> float | None:
+    """Return the nearest double that is a single; None for one beyond all singles."""
     try:
-        return float(_SINGLE.unpack(_SINGLE.pack(double))[0])
+        return float(_SINGLE.unpack(_SINGLE.pack(number))[0])
     except OverflowError:
         return None
+
+
+def _single(value: Any, used: list[str]) -> float | None:
+    double = value if type(value) is float else _number(value, used)
+    return None if double is None else nearest_single(double)
 
 
 def _json_text(value: Any, _used: list[str]) -> str | None:
     return None if type(value) is str else msgspec.json.encode(value).decode()
 
 
-_BINARY: Final = pa.binary()
-_DATE: Final = pa.date32()
-_DOUBLE: Final = pa.float64()
-_FLOAT: Final = pa.float32()
-_STRING: Final = pa.string()
-_TIMESTAMP: Final = pa.timestamp("us", "UTC")
-_TIMESTAMP_NTZ: Final = pa.timestamp("us")
+_OF_KEYS: Final[Mapping[pa.DataType, Reading]] = {
+    pa.binary(): _bytes,
+    pa.timestamp("us", "UTC"): _time,
+    pa.timestamp("us"): _wall_clock,
+    pa.date32(): _date,
+    pa.float32(): _single,
+    pa.string(): _json_text,
+}
 
 READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
-    ROW_SCHEMA: {_BINARY: _bytes, _STRING: _row_text, _TIMESTAMP: _time},
-    MESSAGE_SCHEMA: {_DOUBLE: _rounded, _STRING: _text},
-    CHANGE_TEXT: {
-        _BINARY: _bytes,
-        _TIMESTAMP: _time,
-        _TIMESTAMP_NTZ: _wall_clock,
-        _DATE: _date,
-        _DOUBLE: _number,
-        _FLOAT: _single,
-        _STRING: _json_text,
-    },
-    KEY_TEXT: {
-        _BINARY: _bytes,
-        _TIMESTAMP: _time,
-        _TIMESTAMP_NTZ: _wall_clock,
-        _DATE: _date,
-        _FLOAT: _single,
-        _STRING: _json_text,
-    },
+    ROW_SCHEMA: {pa.binary(): _bytes, pa.string(): _row_text, pa.timestamp("us", "UTC"): _time},
+    MESSAGE_SCHEMA: {pa.float64(): _rounded, pa.string(): _text},
+    CHANGE_TEXT: {**_OF_KEYS, pa.float64(): _number},
+    KEY_TEXT: _OF_KEYS,
 }
 """What a column of a type takes besides values of this type, by the schema that it is from."""
 
 
 def reading_of(field: pa.Field, typed_by: str = "") -> str:
-    """Return which schema gave a column its type, a key of `READINGS` or empty for none.
+    """Return which schema gave a column its type: a key of `READINGS`, or empty for none.
 
-    Args:
-        field: The column. If its metadata says ``"contentMediaType": "application/json"`` and it is
-            text, it holds any value as JSON, and this is returned.
-        typed_by: A key of `READINGS` for what the metadata does not say.
+    It is `typed_by` if the metadata does not say it. Of text whose metadata says
+    ``"contentMediaType": "application/json"``, and which holds any value as JSON, it is `JSON`.
     """
     metadata = field.metadata or {}
-    if metadata.get(b"contentMediaType") == JSON.encode() and field.type == _STRING:
+    if metadata.get(b"contentMediaType") == JSON.encode() and field.type == pa.string():
         return JSON
     found = metadata.get(TYPED_BY.encode(), typed_by.encode()).decode(errors="replace")
     return found if found in READINGS else ""
@@ -192,4 +173,13 @@ def kernel_readings(fields: Iterable[pa.Field], typed_by: str = "") -> Iterator[
     for field in fields:
         reading = reading_of(field, typed_by)
         yield reading
-        yield from kernel_readings(inner_fields(field.type), reading)
+        yield from kernel_readings(_inner_fields(field.type), reading)
+
+
+def _inner_fields(kind: pa.DataType) -> list[pa.Field]:
+    """Return the fields of the struct that a type is, or holds in lists and values of maps."""
+    if pa.types.is_list(kind):
+        return _inner_fields(kind.value_type)
+    if pa.types.is_map(kind):
+        return _inner_fields(kind.item_type)
+    return [*kind] if pa.types.is_struct(kind) else []

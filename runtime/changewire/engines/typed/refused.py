@@ -13,12 +13,7 @@ from changewire.tables.routing import Refusal, RouteKey
 
 @dataclass(frozen=True)
 class RefusedRows:
-    """Changes that name a row, and truncates, from some sources.
-
-    Attributes:
-        routes: The sources.
-        why: Why they are refused.
-    """
+    """Changes that name a row, and truncates, from some sources; and why they are refused."""
 
     routes: list[RouteKey]
     why: Refusal
@@ -30,11 +25,7 @@ class RefusedRows:
 
 @dataclass(frozen=True)
 class OtherKeys(RefusedRows):
-    """Those that name their rows by other columns than a table.
-
-    Attributes:
-        keys: The table's, in the order of their names.
-    """
+    """Those that name their rows by other columns than a table, whose `keys` are sorted."""
 
     keys: tuple[str, ...]
 
@@ -47,11 +38,7 @@ class OtherKeys(RefusedRows):
 
 @dataclass(frozen=True)
 class OtherSchemas(RefusedRows):
-    """Those with a row whose schema does not fit.
-
-    Attributes:
-        fingerprint: The schema's; None for messages without a schema.
-    """
+    """Those with a row whose schema does not fit; the `fingerprint` is None for no schema."""
 
     fingerprint: str | None
 

@@ -1,18 +1,24 @@
-"""What a user gives as the columns of rows, as columns of Arrow."""
+"""Columns of rows, by what a user gives, or by the schemas that stand in messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, TypedDict, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.schemas import MOST_SCHEMAS
+from changewire.codec import codec
+from changewire.codec.border import RESOURCE_ERRORS
+from changewire.engines.effects import EffectsDecoder
+from changewire.engines.typed.evolve import evolved
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
-from changewire.engines.typed.types import columns_of, row_columns
+from changewire.engines.typed.types import StructJson, columns_of, row_columns
 from changewire.generator import generator_part
 
 RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
@@ -28,14 +34,6 @@ class ArrowSchema(Protocol):
         ...
 
 
-class SchemaOptions(TypedDict, total=False):
-    """What the type of rows depends on, beside a schema from a message."""
-
-    format: str | None
-    keys: Sequence[str] | None
-    families: Sequence[str] | None
-
-
 RowsAs: TypeAlias = str | bytes | PathLike[str] | Mapping[str, Any] | Any
 """``json``, a `pyarrow.Schema` or struct type, a StructType of PySpark, or a schema of the row."""
 
@@ -43,86 +41,50 @@ _OF_SPARK: Final = "jsonValue"
 """Method by which PySpark's types give their JSON form; it need not be loaded to call it."""
 
 
-def schema_columns(
-    schema: RowSchema,
-    *,
-    format: str | None = None,
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
-) -> dict[str, Any]:
-    """Return the columns of rows that a schema describes, in the JSON form of a StructType.
-
-    The arguments are those of `changewire.spark.row_type`.
-
-    Raises:
-        ValueError: It is neither, or outside its dialect.
-        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
-        OSError: There is no such file.
-    """
+def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> dict[str, Any]:
+    """Return the columns of rows that a schema describes, in the JSON form of a StructType."""
     found = schema if isinstance(schema, Mapping) else embedded.parsed(_text(schema))
     if not isinstance(found, Mapping):
         raise ValueError("a schema of rows is a JSON object")  # noqa: TRY004 - a wrong value
     if "properties" in found:
-        return _typed_by(_of_json_schema(found), ROW_SCHEMA)
-    if format is None:
+        typed_by = ROW_SCHEMA
+        columns = generator_part("row_type", "JSON Schemas of rows need")(found)
+    elif decode_options is not None:
+        typed_by, of = MESSAGE_SCHEMA, decode_options
+        columns = embedded.row_type(found, format=of.format, keys=of.keys, families=of.families)
+    else:
         raise ValueError("no JSON Schema with properties; a schema from a message needs `format`")
-    columns = embedded.row_type(found, format=format, keys=keys, families=families)
-    return _typed_by(columns, MESSAGE_SCHEMA)
+    for column in columns["fields"]:
+        column["metadata"][TYPED_BY] = typed_by
+    return dict(columns)
 
 
-def given_columns(rows: Any, decode_options: DecodeOptions | None) -> pa.Schema:
-    """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says.
-
-    Args:
-        rows: The type or the schema.
-        decode_options: How messages are read, for schemas that stand in them; None: they are
-            refused.
-
-    Raises:
-        ValueError: It is neither, or a row has no column of such a type.
-        ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
-    """
-    if isinstance(rows, (pa.Schema, pa.StructType)):
-        return row_columns(rows)
+def given_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
+    """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says."""
+    if isinstance(rows, str) and rows == "variant":
+        raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
     if isinstance(rows, ArrowSchema):
         return row_columns(pa.schema(rows))
     if hasattr(rows, _OF_SPARK) and isinstance(struct := getattr(rows, _OF_SPARK)(), Mapping):
         return columns_of(struct)
+    wrong = f"rows: {rows!r} is no pyarrow.Schema, no StructType, and no schema or path of one"
     if not isinstance(rows, (str, bytes, PathLike, Mapping)):
-        raise _not_given(rows)
+        raise ValueError(wrong)  # noqa: TRY004 - a wrong value
     try:
-        found = schema_columns(rows, **schema_options(decode_options))
+        return columns_of(schema_columns(rows, decode_options))
     except OSError:
-        raise _not_given(rows) from None
-    return columns_of(found)
-
-
-def schema_options(decode_options: DecodeOptions | None) -> SchemaOptions:
-    """Return what `schema_columns` takes of the options by which messages are read."""
-    of = decode_options
-    return {} if of is None else {"format": of.format, "keys": of.keys, "families": of.families}
+        raise ValueError(wrong) from None
 
 
 def options_of_log(
     format: str | None, keys: Sequence[str] | None, families: Sequence[str] | None
 ) -> DecodeOptions | None:
-    """Return how the messages of a change log were read; None if their format is not given.
-
-    Raises:
-        ValueError: There is no such format, or an option does not fit it; or families are given
-            without it.
-    """
+    """Return how the messages of a change log were read; None if their format is not given."""
     if format is not None:
         return DecodeOptions(format, keys=keys, families=families)
     if families is not None:
         raise ValueError("`families` are for the schema of a message, which needs `format`")
     return None
-
-
-def _not_given(rows: object) -> ValueError:
-    return ValueError(
-        f"rows: {rows!r} is no pyarrow.Schema, no StructType, and no schema or path of one"
-    )
 
 
 def _text(schema: str | bytes | PathLike[str]) -> str | bytes:
@@ -131,14 +93,56 @@ def _text(schema: str | bytes | PathLike[str]) -> str | bytes:
     return Path(schema).read_bytes()
 
 
-def _of_json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    generator = generator_part("row_type", "JSON Schemas of rows need")
-    columns: dict[str, Any] = generator(schema)
-    return columns
+def declared(
+    messages: Mapping[str, bytes], decode_options: DecodeOptions
+) -> tuple[dict[str, StructJson], dict[str, str]]:
+    """Return the columns that schemas declare, and why some declare none."""
+    found: dict[str, StructJson] = {}
+    unread: dict[str, str] = {}
+    for fingerprint, message in messages.items():
+        try:
+            found[fingerprint] = _columns(message, decode_options)
+        except ValueError as error:  # noqa: PERF203 - there are few schemas
+            unread[fingerprint] = str(error)
+        except RESOURCE_ERRORS:
+            raise
+        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
+            unread[fingerprint] = f"reading the schema raised {type(error).__name__}"
+    return found, unread
 
 
-def _typed_by(columns: dict[str, Any], schema: str) -> dict[str, Any]:
-    fields: Iterable[dict[str, Any]] = columns["fields"]
-    for column in fields:
-        column["metadata"][TYPED_BY] = schema
-    return columns
+def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOptions) -> pa.Schema:
+    """Return one set of columns for all messages, by the schemas in them.
+
+    The first schema that has a column gives it its type; a later one may widen it. Another type is
+    left to the values: those that do not fit are dead letters. At most `MOST_SCHEMAS` are read.
+    """
+    embedded.dialect(decode_options.format)
+    messages: dict[str, bytes] = {}
+    decode = EffectsDecoder(decode_options)
+    for batch in batches:
+        for rows in decode(batch):
+            for fingerprint, message in _new(rows, messages):
+                if len(messages) < MOST_SCHEMAS:
+                    messages[fingerprint] = message
+    found, _ = declared(messages, decode_options)
+    columns = evolved(None, found.items()).columns
+    if not columns["fields"]:
+        raise ValueError("no schema in the messages declares a column of a row")
+    return columns_of(columns)
+
+
+def _new(rows: pa.RecordBatch, known: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield fingerprints that are not known yet, each with the first message that has it."""
+    prints = rows.column("schema_fingerprint")
+    for fingerprint in prints.unique().to_pylist():
+        if fingerprint is not None and fingerprint not in known:
+            place = pc.index(prints, pa.scalar(fingerprint, prints.type)).as_py()
+            yield fingerprint, rows.column("value")[place].as_py()
+
+
+def _columns(message: bytes, decode_options: DecodeOptions) -> StructJson:
+    """Return the columns that the schema in a message declares."""
+    model = codec(decode_options.format).decode(decode_options.stripped(message))
+    found = embedded.dialect(decode_options.format).of(model)
+    return schema_columns(b"" if found is None else found.text, decode_options)

@@ -1,67 +1,70 @@
-"""Types that columns of rows have: in Arrow, in the JSON form of Spark and Delta, and in SQL."""
+"""Types of columns: in Arrow, in the JSON form of Spark's StructType, and in SQL.
+
+Delta's log has the JSON form too. A table may have columns of types that rows of messages never
+have; the JSON form has them all.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-_SCALARS: Final[Mapping[str, tuple[str, pa.DataType]]] = {
-    "boolean": ("boolean", pa.bool_()),
-    "byte": ("tinyint", pa.int8()),
-    "short": ("smallint", pa.int16()),
-    "integer": ("int", pa.int32()),
-    "long": ("bigint", pa.int64()),
-    "float": ("float", pa.float32()),
-    "double": ("double", pa.float64()),
-    "string": ("string", pa.string()),
-    "binary": ("binary", pa.binary()),
-    "date": ("date", pa.date32()),
-    "timestamp": ("timestamp", pa.timestamp("us", "UTC")),
-    "timestamp_ntz": ("timestamp_ntz", pa.timestamp("us")),
+StructJson: TypeAlias = Mapping[str, Any]
+"""A struct: its ``fields`` have ``name``, ``type``, ``nullable`` and ``metadata``."""
+
+_SCALARS: Final[Mapping[str, pa.DataType]] = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
 }
-"""By the name of a type in JSON: its name in SQL, and the Arrow type."""
+"""Arrow's type for each scalar type of a row, by its name in JSON."""
 
-_NAMES: Final = {kind: name for name, kind in _SCALARS.values()}
+_JSON_NAMES: Final = {kind: name for name, kind in _SCALARS.items()}
+_SQL_NAMES: Final = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
+"""Names in SQL of those types that have another one in JSON."""
 
-_DECIMAL: Final = re.compile(r"decimal\((\d+), ?(-?\d+)\)")
-_DECIMAL_DIGITS: Final = 38
+DECIMAL: Final = re.compile(r"decimal\((\d+), ?(-?\d+)\)")
+MOST_DIGITS: Final = 38
+"""Of Spark's decimals."""
 
-_SAME: Final[tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...]] = (
-    (pa.types.is_large_string, pa.string()),
-    (pa.types.is_large_binary, pa.binary()),
-    (pa.types.is_fixed_size_binary, pa.binary()),
-    (lambda kind: pa.types.is_timestamp(kind) and kind.tz is None, pa.timestamp("us")),
-    (pa.types.is_timestamp, pa.timestamp("us", "UTC")),
+_UNSAFE: Final = re.compile(r"[ ,;{}()\n\t=]")
+
+_SAME: Final = (
+    (re.compile(r"large_string"), "string"),
+    (re.compile(r"large_binary|fixed_size_binary\[\d+\]"), "binary"),
+    (re.compile(r"timestamp\[\w+\]"), "timestamp_ntz"),
+    (re.compile(r"timestamp\[\w+, tz=.+\]"), "timestamp"),
 )
-"""Arrow types that have the values of another one."""
+"""Arrow's names of types that have the values of another one."""
+
+_LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
-def columns_of(struct: Mapping[str, Any]) -> pa.Schema:
-    """Return the columns of a type in the JSON form of Spark's StructType.
-
-    All may be NULL, at any depth, but for keys of maps. Metadata that is text stays.
-
-    Raises:
-        ValueError: A row has no column of such a type.
-    """
+def columns_of(struct: StructJson) -> pa.Schema:
+    """Return columns that may all be NULL, at any depth; metadata that is text stays."""
     return pa.schema(_fields(struct))
 
 
 def columns_as_json(columns: Iterable[pa.Field]) -> dict[str, Any]:
     """Return columns as `columns_of` takes them."""
-    return {"type": "struct", "fields": [*map(_field_as_json, columns)]}
+    return struct_json([*map(_field_as_json, columns)])
 
 
 def row_columns(columns: Iterable[pa.Field]) -> pa.Schema:
-    """Return columns that a user wrote in Arrow with the types that columns of rows have.
-
-    Raises:
-        ValueError: A row has no column of such a type.
-    """
-    return pa.schema([*map(_row_field, columns)])
+    """Return columns that a user wrote in Arrow with the types that columns of rows have."""
+    return columns_of(columns_as_json(columns))
 
 
 def without_metadata(columns: Iterable[pa.Field]) -> pa.Schema:
@@ -69,29 +72,9 @@ def without_metadata(columns: Iterable[pa.Field]) -> pa.Schema:
     return pa.schema([pa.field(column.name, _plain(column.type)) for column in columns])
 
 
-def inner_fields(kind: pa.DataType) -> list[pa.Field]:
-    """Return the fields of the struct that a type is, or holds in lists and values of maps."""
-    while not pa.types.is_struct(kind):
-        if pa.types.is_list(kind):
-            kind = kind.value_type
-        elif pa.types.is_map(kind):
-            kind = kind.item_type
-        else:
-            return []
-    return [*kind]
-
-
 def type_name(kind: pa.DataType) -> str:
-    """Return the name of a type in Spark's SQL."""
-    if pa.types.is_decimal(kind):
-        return f"decimal({kind.precision},{kind.scale})"
-    if pa.types.is_list(kind):
-        return f"array<{type_name(kind.value_type)}>"
-    if pa.types.is_map(kind):
-        return f"map<{type_name(kind.key_type)},{type_name(kind.item_type)}>"
-    if pa.types.is_struct(kind):
-        return f"struct<{','.join(f'{part.name}:{type_name(part.type)}' for part in kind)}>"
-    return _NAMES.get(kind, str(kind))
+    """Return the name of an Arrow type in Spark's SQL."""
+    return sql_name(_as_json(kind))
 
 
 def no_such_column(name: str) -> ValueError:
@@ -99,21 +82,45 @@ def no_such_column(name: str) -> ValueError:
     return ValueError(f"a row has no column of type {name}")
 
 
-def _list(items: pa.DataType) -> pa.DataType:
-    return pa.list_(pa.field("element", items))
+def struct_json(fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the struct of some fields, in the JSON form."""
+    return {"type": "struct", "fields": [*fields]}
 
 
-def _map(keys: pa.DataType, values: pa.DataType) -> pa.DataType:
-    return pa.map_(keys, values)
+def field_json(name: str, kind: Any, metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a field, which may be NULL, in the JSON form."""
+    return {"name": name, "type": kind, "nullable": True, "metadata": dict(metadata or {})}
 
 
-def _decimal(precision: int, scale: int) -> pa.DataType:
-    if not 0 < precision <= _DECIMAL_DIGITS:
-        raise no_such_column(f"decimal({precision},{scale})")
-    return pa.decimal128(precision, scale)
+def parts(kind: Any) -> list[tuple[str, Any]]:
+    """Return what a type in JSON holds, by the names that Parquet has for it."""
+    if isinstance(kind, str):
+        return []
+    if kind["type"] == "struct":
+        return [(field["name"], field["type"]) for field in kind["fields"]]
+    if kind["type"] == "array":
+        return [("element", kind["elementType"])]
+    return [("key", kind["keyType"]), ("value", kind["valueType"])] if kind["type"] == "map" else []
 
 
-def _fields(struct: Mapping[str, Any]) -> list[pa.Field]:
+def sql_name(kind: Any) -> str:
+    """Return the name of a type in JSON in Spark's SQL."""
+    if isinstance(kind, str):
+        return _SQL_NAMES.get(kind, kind)
+    inner = [(name, sql_name(part)) for name, part in parts(kind)]
+    if kind["type"] == "struct":
+        return f"struct<{','.join(f'{name}:{text}' for name, text in inner)}>"
+    return f"{kind['type']}<{','.join(text for _, text in inner)}>" if inner else str(kind["type"])
+
+
+def has_unsafe_names(kind: Any) -> bool:
+    """Whether Parquet, and so Delta without column mapping, refuses a name inside of a type."""
+    return any(
+        _UNSAFE.search(name) is not None or has_unsafe_names(part) for name, part in parts(kind)
+    )
+
+
+def _fields(struct: StructJson) -> list[pa.Field]:
     return [
         pa.field(one["name"], _of_json(one["type"]), metadata=_texts(one.get("metadata", {})))
         for one in struct["fields"]
@@ -127,79 +134,56 @@ def _texts(metadata: Mapping[str, Any]) -> dict[str, str] | None:
 def _of_json(kind: Any) -> pa.DataType:
     if isinstance(kind, str):
         return _scalar_of_json(kind)
-    make = _MAKE.get(kind["type"])
-    if make is None:
+    if kind["type"] == "struct":
+        return pa.struct(_fields(kind))
+    inner = [_of_json(part) for _, part in parts(kind)]
+    if not inner:
         raise no_such_column(kind["type"])
-    return make(kind)
+    return _list(*inner) if kind["type"] == "array" else pa.map_(*inner)
 
 
 def _scalar_of_json(name: str) -> pa.DataType:
-    found = _DECIMAL.fullmatch(name)
-    if found is not None:
-        return _decimal(int(found[1]), int(found[2]))
-    if name not in _SCALARS:
+    found = DECIMAL.fullmatch(name)
+    if found is not None and 0 < int(found[1]) <= MOST_DIGITS:
+        return pa.decimal128(int(found[1]), int(found[2]))
+    same = next((other for known, other in _SAME if known.fullmatch(name)), name)
+    if same not in _SCALARS:
         raise no_such_column(name)
-    return _SCALARS[name][1]
+    return _SCALARS[same]
 
 
-_MAKE: Final[Mapping[str, Callable[[Mapping[str, Any]], pa.DataType]]] = {
-    "struct": lambda kind: pa.struct(_fields(kind)),
-    "array": lambda kind: _list(_of_json(kind["elementType"])),
-    "map": lambda kind: _map(_of_json(kind["keyType"]), _of_json(kind["valueType"])),
-}
-"""What makes each type that holds others."""
-
-_JSON_NAMES: Final = {kind: name for name, (_, kind) in _SCALARS.items()}
+def _list(items: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.field("element", items))
 
 
 def _field_as_json(field: pa.Field) -> dict[str, Any]:
-    metadata = {
-        name.decode(errors="replace"): text.decode(errors="replace")
+    texts = (
+        (name.decode(errors="replace"), text.decode(errors="replace"))
         for name, text in (field.metadata or {}).items()
-    }
-    kind = _as_json(field.type)
-    return {"name": field.name, "type": kind, "nullable": True, "metadata": metadata}
+    )
+    return field_json(field.name, _as_json(field.type), dict(texts))
 
 
 def _as_json(kind: pa.DataType) -> Any:
+    """Return a type in JSON; the name that Arrow has for a type that a row has no column of."""
+    if pa.types.is_dictionary(kind):
+        return _as_json(kind.value_type)
     if pa.types.is_struct(kind):
         return columns_as_json(kind)
-    if pa.types.is_list(kind):
-        items = _as_json(kind.value_type)
-        return {"type": "array", "elementType": items, "containsNull": True}
     if pa.types.is_map(kind):
         keys, values = _as_json(kind.key_type), _as_json(kind.item_type)
         return {"type": "map", "keyType": keys, "valueType": values, "valueContainsNull": True}
-    return _JSON_NAMES.get(kind) or type_name(kind)
-
-
-def _row_field(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, _row_type(field.type), metadata=field.metadata)
-
-
-def _row_type(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return _row_type(kind.value_type)
-    if pa.types.is_struct(kind):
-        return pa.struct([*map(_row_field, kind)])
-    if pa.types.is_map(kind):
-        return _map(_row_type(kind.key_type), _row_type(kind.item_type))
     if any(is_list(kind) for is_list in _LISTS):
-        return _list(_row_type(kind.value_type))
+        items = _as_json(kind.value_type)
+        return {"type": "array", "elementType": items, "containsNull": True}
     if pa.types.is_decimal(kind):
-        return _decimal(kind.precision, kind.scale)
-    found = next((other for is_same, other in _SAME if is_same(kind)), kind)
-    if found not in _NAMES:
-        raise no_such_column(str(kind))
-    return found
-
-
-_LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        return f"decimal({kind.precision},{kind.scale})"
+    return _JSON_NAMES.get(kind) or str(kind)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
         return pa.struct([*without_metadata(kind)])
     if pa.types.is_map(kind):
-        return _map(_plain(kind.key_type), _plain(kind.item_type))
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
     return _list(_plain(kind.value_type)) if pa.types.is_list(kind) else kind

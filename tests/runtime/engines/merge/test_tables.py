@@ -176,6 +176,23 @@ def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
     assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
 
 
+def test_a_number_that_a_double_rounds_is_counted(spark: SparkSession, tmp_path: Path) -> None:
+    """Where one type is for all tables, a rounding is in their counts, and in the log."""
+    lake = Lake(tmp_path)
+    told = message("INSERT", 1, {"id": 1, "price": "12345678901234567.89"})
+    exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
+    lake.send_records(records(told, exact))
+    lines: list[str] = []
+    schema = json.dumps(json.loads(told)["schema"])
+    lake.apply_messages(spark, format=FORMAT, rows=schema, metrics=lines.append)
+    assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
+    used = {row["offset"]: row["leniencies"] for row in lake.log(spark).collect()}
+    assert ["rounded-number" in used[offset] for offset in (0, 1)] == [True, False]
+    (name,) = lake.names()
+    prices = {row["id"]: row["price"] for row in lake.table(spark, name).collect()}
+    assert prices == {1: float("12345678901234567.89"), 2: 1.5}
+
+
 def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
     """They keep their key and nothing else; a view has the others; late changes find them."""
     lake = Lake(tmp_path)

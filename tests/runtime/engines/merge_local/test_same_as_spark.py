@@ -14,7 +14,7 @@ from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake
 
 from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.typed.json_types import sql_name
+from changewire.engines.typed.types import sql_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

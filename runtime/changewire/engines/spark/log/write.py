@@ -11,8 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS
-from changewire.engines.outputs import PLACE_ORDER
+from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, PLACE_ORDER
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows, without

@@ -9,9 +9,8 @@ from operator import or_
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from changewire.engines.applied import KEYS, OWNER
+from changewire.engines.applied import KEYS, OWNER, property_text, property_value
 from changewire.engines.errors import OutputError
-from changewire.engines.properties import property_text, property_value
 from changewire.engines.spark.merge.formats import format_of, properties_of, set_properties
 from changewire.engines.spark.parts import quoted
 from changewire.tables.names import absolute

@@ -31,7 +31,7 @@ from changewire.engines.spark.merge.from_log import (
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.typed.images import IMAGE
-from changewire.engines.typed.sources import BatchSources, SchemaOf
+from changewire.engines.typed.plan import BatchSources, SchemaOf
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import NAMES, WRITE, RouteKey, Routing, in_order, route_op

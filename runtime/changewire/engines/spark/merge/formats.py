@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 from changewire.engines.spark.jvm import log_size
 from changewire.engines.spark.parts import quoted, split_name
 from changewire.engines.spark.types import inside, nullable
-from changewire.engines.typed.json_types import has_unsafe_names
+from changewire.engines.typed.types import has_unsafe_names
 from changewire.tables.names import is_path
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"

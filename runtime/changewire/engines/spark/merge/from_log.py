@@ -10,9 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import ArrayType, StructField, StructType
 
-from changewire.engines.effects import EFFECTS
+from changewire.engines.effects import EFFECTS, effects_of_logged
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.logged_effects import effects_of_logged
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.tables.mutations import DELETE, WRITES

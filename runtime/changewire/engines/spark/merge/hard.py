@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from changewire.engines.hard_keys import mutation_in
+from changewire.engines.effects import mutation_of
 from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import (
     CONTENT,
@@ -198,7 +198,7 @@ class Decide:
             places.append(_place(row))
             content = row[CONTENT]
             values = {} if content is None else self._shape.unpack(content)
-            yield mutation_in(row, values)
+            yield mutation_of(row, values)
             row = next(rest, None)
 
     def _row(self, key: str, named: Mapping[str, Any], state: State) -> dict[str, Any]:

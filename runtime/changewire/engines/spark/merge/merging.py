@@ -30,8 +30,8 @@ from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed import plan as typed
+from changewire.engines.typed.plan import BatchSources
 from changewire.engines.typed.refused import LostTruncates
-from changewire.engines.typed.sources import BatchSources
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import REFUSALS, RouteKey, Routes, find_routes

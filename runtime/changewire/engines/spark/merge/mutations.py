@@ -17,12 +17,11 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.effects import EFFECTS
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
-from changewire.engines.typed.fitted import STEP, built, fitted_texts
+from changewire.engines.typed.fitted import built, fitted_texts
 from changewire.engines.typed.images import IMAGE
 from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal
@@ -125,7 +124,7 @@ def _fitted(found: DataFrame, shape: TypedShape, *, are_known: bool) -> DataFram
         F.struct(*(image[name].alias(name) for name in shape.keys)).alias(NAMED),
         F.when(F.col("kind") == DELETE, None).otherwise(_row(found, shape)).alias(CONTENT),
         F.lit(None).cast(FAILURE_TYPE).alias(FAILURE),
-        F.lit(0).alias(ROUNDED),  # the decoder has counted them
+        F.lit(0).alias(ROUNDED),  # a row with rounded numbers has no image
     )
     if are_known:
         return known
@@ -191,10 +190,9 @@ class Fit:
             (NAMED, [one.named for one in found]),
             (CONTENT, [one.content for one in found]),
         ):
-            columns[name] = built(values, schema.field(name).type, failures, STEP)
+            columns[name] = built(values, schema.field(name).type, failures)
         columns["key"] = pa.array([one.key for one in found], pa.string())
-        rounded = [one.leniencies.count(ROUNDED_NUMBER) for one in found]
-        columns[ROUNDED] = pa.array(rounded, pa.int32())
+        columns[ROUNDED] = pa.array([one.rounded for one in found], pa.int32())
         reasons = [why and why._asdict() for why in failures]
         columns[FAILURE] = pa.array(reasons, schema.field(FAILURE).type)
         arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]

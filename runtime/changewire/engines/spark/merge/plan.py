@@ -16,9 +16,9 @@ from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.types import differing, nullable
 from changewire.engines.typed import plan as typed
-from changewire.engines.typed.json_types import StructJson, field_json, struct_json
+from changewire.engines.typed.plan import BatchSources
 from changewire.engines.typed.refused import LostTruncates, OtherKeys, OtherSchemas, RefusedRows
-from changewire.engines.typed.sources import BatchSources
+from changewire.engines.typed.types import StructJson, field_json, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, WRITE, RouteKey

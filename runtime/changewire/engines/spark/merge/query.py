@@ -22,7 +22,7 @@ from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import observed
 from changewire.engines.spark.types import ROWS, row_columns
 from changewire.engines.spark.worker import KernelTally, tally_of
-from changewire.engines.typed.images import IMAGE, LeanImagesDecoder
+from changewire.engines.typed.images import IMAGE, ImagesDecoder
 from changewire_messages.tables.spark import ROW_MUTATION
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def decoded_rows(
     columns = [*ROWS.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))]
     if one_type is not None and decoder is None:
         columns.append(StructField(IMAGE, one_type))
-        decoder = LeanImagesDecoder(options.decode_options, row_columns(one_type))
+        decoder = ImagesDecoder(options.decode_options, row_columns(one_type))
     if decoder is None:
         has_schemas = "embedded" in options.rows.values()
         kind = EffectsDecoder if has_schemas else LeanEffectsDecoder

@@ -12,7 +12,8 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.spark.types import arrow_type, row_columns
-from changewire.engines.typed.fitted import Cells, key_cells, row_cells
+from changewire.engines.typed.cells import Cells, RowCells
+from changewire.engines.typed.fitted import key_cells, row_cells
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
@@ -87,7 +88,7 @@ class TypedShape:
         return StructType([*keys, *row.fields, _STATE])
 
     @cached_property
-    def cells(self) -> tuple[Cells, Cells]:
+    def cells(self) -> tuple[Cells, RowCells]:
         """What fits the texts of keys and rows into their columns."""
         columns = (row_columns(kind) for kind in (self.named_type, self.content_type))
         of_key, of_row = columns

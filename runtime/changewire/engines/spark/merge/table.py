@@ -12,10 +12,9 @@ from typing import Final, TypeVar
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import KEYS, OWNER
+from changewire.engines.applied import KEYS, OWNER, property_text, property_value
 from changewire.engines.errors import ConflictError, OwnerError
 from changewire.engines.json_rows import ROW
-from changewire.engines.properties import property_text, property_value
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import schema_of

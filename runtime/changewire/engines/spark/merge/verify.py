@@ -10,10 +10,9 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import KEYS
+from changewire.engines.applied import KEYS, property_value
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
-from changewire.engines.properties import property_value
 from changewire.engines.spark.log.place import LogPlace, schema_of
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
