@@ -23,11 +23,8 @@ from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, T
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
-from changewire.engines.layout import CHANGE
-from changewire.engines.log import ATTEMPT
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import IS_LATER, without
 from changewire.engines.spark.merge.current import accepted
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.types import differing
@@ -92,7 +89,8 @@ def history(
     """
     check_names(names)
     decode_options = options_of_log(format, keys, families)
-    found = table_in(LogPlace(log, sink).read(spark), table)
+    whole = LogPlace(log, sink).read(spark)
+    found = table_in(whole, table)
     shape = _shape(found, rows, keys, decode_options)
     truncates = []
     if apply_as_truncates:  # the driver has them in memory
@@ -105,7 +103,7 @@ def history(
         rows = (row for _, of_key in groups for row in make.rows([*of_key]))
         yield from batched(rows, make.schema)
 
-    effects = _effects_of(_changes_in(found), shape)
+    effects = _effects_of(accepted(found, whole), shape)
     grouped = effects.repartition(GROUP).sortWithinPartitions(GROUP)
     versions = grouped.mapInArrow(each, spark_type(make.schema))
     if not isinstance(shape, _VariantRows):
@@ -164,12 +162,6 @@ def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
     is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
     is_for_all = (F.col("op") == DELETE) & F.col("source.table").isNull() & is_above
     return log.where((named == table) | is_for_all).select(*LOGGED.names, *more)
-
-
-def _changes_in(log: DataFrame) -> DataFrame:
-    """Return the changes that tables take, each as the newest replay decoded it."""
-    again = log.where((F.col("kind") == CHANGE) & (F.col(ATTEMPT) > 0))
-    return without(accepted(log), again, IS_LATER)
 
 
 def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:

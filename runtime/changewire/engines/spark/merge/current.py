@@ -7,10 +7,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import CHANGE
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
+from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.log import ATTEMPT
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import open_refusals
+from changewire.engines.spark.log.rows import IS_LATER, open_refusals, without
 from changewire.engines.spark.merge.becomes import becomes
 from changewire.engines.spark.merge.befores import moved_in
 from changewire.engines.spark.merge.from_log import is_change, with_effects
@@ -42,7 +42,7 @@ def current(
     """
     rows = LogPlace(log, sink).read(spark)
     rows = rows if where is None else rows.where(where)
-    found = rows_of_log(rows.where(is_named(table)), JsonShape())
+    found = rows_of_log(rows.where(is_named(table)), rows, JsonShape())
     named, state = F.col(NAMED), F.col(STATE)
     columns = (named["key"].alias("key"), F.col(CONTENT).alias("row"), state.alias("_changewire"))
     return found.where(~state["deleted"]).select(*columns)
@@ -59,18 +59,19 @@ def is_named(table: str) -> Any:
     return (name == table) | (is_for_all & F.lit(table).startswith(F.concat(name, F.lit("."))))
 
 
-def rows_of_log(log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
+def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
     """Return what rows become by all changes of a table in a log, of deleted rows as well.
 
     Args:
-        log: Rows of the log of this table.
+        mine: Rows of the log of this table.
+        log: All rows of the log.
         shape: How the table has its rows.
         floor: Order of the newest truncate.
 
     Returns:
         Columns ``named``, ``content`` and ``state``.
     """
-    changes = with_effects(accepted(log))
+    changes = with_effects(accepted(mine, log))
     moved = moved_in(changes.where(F.col("op") == "update"))
     found = (
         mutations_of(changes, shape, moved)
@@ -83,9 +84,13 @@ def rows_of_log(log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFram
     return rows.easy.select(*columns).unionByName(decided.select(*columns))
 
 
-def accepted(log: DataFrame) -> DataFrame:
-    """Return the changes of a log that tables take, each once: not those that are refused."""
-    changes = log.where(is_change() & (F.col("kind") == CHANGE))
-    refused = open_refusals(log).select(*ELEMENT_PLACE, F.col(ATTEMPT).alias("_attempt"))
-    is_same = [changes[name].eqNullSafe(refused[name]) for name in ELEMENT_PLACE]
-    return changes.join(refused, is_same, "left_anti")
+def accepted(mine: DataFrame, log: DataFrame) -> DataFrame:
+    """Return the changes of a log that tables take, each as the newest replay decoded it.
+
+    Args:
+        mine: Rows of the log of one table.
+        log: All rows of the log: a replay may give a change another table.
+    """
+    changes = without(mine.where(is_change()), open_refusals(mine))
+    again = log.where(F.col("kind").isin(CHANGE, CONTROL) & (F.col(ATTEMPT) > 0))
+    return without(changes, again, IS_LATER)

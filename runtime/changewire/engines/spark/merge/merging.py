@@ -206,9 +206,10 @@ class BatchMerge:
             self.counts += part.table.merge(found.easy, part.shape, keeps_deleted=keeps_deleted)
             return
         with persisted(found.hard) as kept:
-            failed = kept.where(F.col(FAILURE).isNotNull())
-            if not failed.isEmpty():
-                self.refused.by_place.append(failed.select(*PLACE, FAILURE).localCheckpoint())
+            failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
+            ((number,),) = kept.agg(F.count(FAILURE)).collect()
+            if number:
+                self.refused.by_place.append(failed.localCheckpoint())
             good = kept.where(F.col(FAILURE).isNull())
             good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
             rows = found.easy.unionByName(good.select(*found.easy.columns))

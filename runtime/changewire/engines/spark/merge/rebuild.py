@@ -15,6 +15,7 @@ from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
+from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable, row_columns
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.verify import shape_of
@@ -68,7 +69,12 @@ def rebuild(
             if wanted is None or _name(one, routing) in wanted:
                 mine = rows.where(feeds(routing, one, known.namespaces(one)))
                 table = SparkTable(one.name, format_of(sink))
-                _rebuild(spark, table, mine, known.truncated(one), keeps_deleted=deletes == "flag")
+                shape = shape_of(spark, table)
+                if shape is None:
+                    text = f"{table.target}: no table to make anew; apply_changes makes tables"
+                    raise OutputError(text)
+                found = rows_of_log(mine, rows, shape, known.truncated(one))
+                _overwrite(table, shape, found, keeps_deleted=deletes == "flag")
                 made.append(one.name)
     return made
 
@@ -80,13 +86,8 @@ def _name(target: Target, routing: Routing) -> str:
     return dotted(Source(**names))
 
 
-def _rebuild(
-    spark: SparkSession, table: SparkTable, log: DataFrame, floor: Any, *, keeps_deleted: bool
-) -> None:
-    shape = shape_of(spark, table)
-    if shape is None:
-        raise OutputError(f"{table.target}: no table to make anew; apply_changes makes tables")
-    found = rows_of_log(log, shape, floor)
+def _overwrite(table: SparkTable, shape: Shape, found: DataFrame, *, keeps_deleted: bool) -> None:
+    """Give a table the rows that `rows_of_log` returned."""
     if not keeps_deleted:
         found = found.where(~F.col(STATE)["deleted"])
     rows = found.select(*row_columns(shape)).localCheckpoint()

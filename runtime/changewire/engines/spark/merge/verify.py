@@ -90,7 +90,7 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     there = shape_of(spark, table)
     shape = there or JsonShape()
     mine = log.where(feeds(routing, target, known.namespaces(target)))
-    expected = rows_of_log(mine, shape, known.truncated(target))
+    expected = rows_of_log(mine, log, shape, known.truncated(target))
     is_live = ~F.col(STATE)["deleted"]
     should = expected.select(
         _key(shape).alias("key"),
