@@ -98,7 +98,7 @@ PYDANTIC = TypeAdapter[Any](Annotated[_Write | _Delete, Field(discriminator="msg
 
 def readers() -> dict[str, Read]:
     """Return what reads bytes, by name; all but the bare parsers also validate."""
-    message = schema("message")
+    message = schema("Message")
     slow = jsonschema.Draft202012Validator(message)
     fast = jsonschema_rs.Draft202012Validator(message)
 
@@ -121,7 +121,7 @@ def readers() -> dict[str, Read]:
 
 def writers(message: dict[str, Any]) -> dict[str, Callable[[], bytes]]:
     """Return what writes the message, by name; all but the bare writers also validate."""
-    schema_of = schema("message")
+    schema_of = schema("Message")
     slow = jsonschema.Draft202012Validator(schema_of)
     fast = jsonschema_rs.Draft202012Validator(schema_of)
     model = PYDANTIC.validate_python(message, strict=False)
@@ -145,7 +145,7 @@ def writers(message: dict[str, Any]) -> dict[str, Callable[[], bytes]]:
 
 def refusals(data: bytes) -> dict[str, Callable[[], object]]:
     """Return what lists every error of a broken message, by name."""
-    message = schema("message")
+    message = schema("Message")
     slow = jsonschema.Draft202012Validator(message)
     fast = jsonschema_rs.Draft202012Validator(message)
 

@@ -47,7 +47,7 @@ def table(topic: str, count: int) -> Any:
 def _aerospike(random: Random, i: int) -> dict[str, Any]:
     """Return a message of about 0.4 KB: nine writes to a delete."""
     if random.randrange(10) == 0:
-        return {**messages.schema("delete")["examples"][0], "lut": EVENT + i}
+        return {**messages.schema("Delete")["examples"][0], "lut": EVENT + i}
     write = messages.small()
     visits = {"name": "visits", "type": "int", "value": random.randrange(2**40)}
     bins = [*write["bins"][: random.randrange(1, 4)], visits]

@@ -51,4 +51,4 @@ def test_upgrade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_page("docs/how-to/upgrade.md", tmp_path)
     assert capsys.readouterr().out.startswith("0.")
     kept = json.loads((tmp_path / "before" / "dataworks_json.json").read_bytes())
-    assert {"family.json", "insert.json"} <= kept.keys()
+    assert {"x-family", "$defs"} <= kept.keys()

@@ -11,8 +11,13 @@ from tests.runtime.test_imports import root_of
 RUNS_TEXT = {"__import__", "compile", "eval", "exec"}
 READS_OBJECTS = {"ctypes", "dill", "marshal", "pickle", "shelve", "yaml"}
 REACHES_OUT = {"asyncio", "ftplib", "http", "requests", "smtplib", "socket", "subprocess", "urllib"}
-KNOWN = {("changewire/engines/servers.py", "socket"), ("changewire/jobs/checks.py", "subprocess")}
-"""Which module connects to the servers that it was given, and which asks Java for its version."""
+KNOWN = {
+    ("changewire/engines/interrupts.py", "subprocess"),
+    ("changewire/engines/servers.py", "socket"),
+    ("changewire/jobs/checks.py", "subprocess"),
+}
+"""Which module ends the Java that Spark has started, connects to servers, and asks Java for its
+version."""
 
 
 class Uses(NamedTuple):
@@ -56,7 +61,7 @@ def test_nothing_runs_data(sources: dict[str, Uses]) -> None:
 
 
 def test_sockets_and_programs_are_where_they_are_known(sources: dict[str, Uses]) -> None:
-    """Two modules connect to something or start something."""
+    """Three modules connect to something, start something, or end what Spark has started."""
     reaching = {
         (name, module) for name, used in sources.items() for module in used.modules & REACHES_OUT
     }

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,6 +107,7 @@ def check_folder(output: Path) -> None:
 
 def check_output(output: Path, files: Sequence[str]) -> None:
     """Reject an output in which a run would read its own log, or replace what is no report."""
+    import_module("changewire.report.write")  # says which library is missing
     check_folder(output)
     for name in REPORTS:
         if (output / name).is_dir():

@@ -35,7 +35,7 @@ def stream_topics(
     The report holds what this run committed; the next run with the same checkpoint resumes behind
     it. SIGINT and SIGTERM end the query after the batch that it is at.
 
-    The other arguments are those of `run_topics`. The listener's ``notice`` and ``metrics`` get a
+    The options are those of Spark's Kafka source. The listener's ``notice`` and ``metrics`` get a
     line for each batch that was committed. The text of an error holds no secret.
     """
     check_folder(Path(output))

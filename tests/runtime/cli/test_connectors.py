@@ -172,5 +172,5 @@ def test_an_untested_spark_ends_a_run_with_the_sentence(
     source = ("--kafka", "localhost:1", "--subscribe", "t", "-o", tmp_path / "out")
     ended = cli("stream", "-f", "aerospike-json", *source)
     assert ended.exit_code == 2
-    assert ended.stderr.startswith("no Kafka connector was tested with Spark 4.9.0: ")
+    assert ended.stderr.startswith("no Kafka connector and no Delta was tested with Spark 4.9.0: ")
     assert not (tmp_path / "out").exists()

@@ -22,7 +22,7 @@ ERASED = "\r\x1b[2K"
 
 def test_tables_fit_the_terminal() -> None:
     """No line of a table is wider than a narrow terminal, and no name is cut off."""
-    shown, code = ended(changewire("formats", columns=NARROW))
+    shown, code = ended(changewire("schema", "list", columns=NARROW))
     assert code == 0
     assert max(map(cell_len, plain(shown))) <= NARROW
     assert all(name in shown for name in cw.formats())
@@ -80,7 +80,7 @@ def test_notices_and_counts_stand_beside_progress(tmp_path: Path) -> None:
     program.sendline('{"msg": 1}')
     program.sendeof()
     shown, code = ended(program)
-    assert code == 1
+    assert code == 0
     lines = plain(shown)
     assert ["1", "messages"] in [line.split() for line in lines]
     assert any("report: " in line for line in lines)

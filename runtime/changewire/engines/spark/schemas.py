@@ -25,7 +25,7 @@ from changewire.engines.spark.decode import input_of
 from changewire.framing import Position
 from changewire_messages.change import Source
 
-_TOTALS: Final = ("messages", "without", "refused")
+_TOTALS: Final = ("messages", "without", "rejected")
 _PLACE: Final = pa.struct(
     {name: pa.string() if name in {"topic", "path"} else pa.int64() for name in PLACE}
 )
