@@ -43,7 +43,8 @@ def _ddl(kind: Any) -> str:
             return f"array<{_ddl(kind.elementType)}>"
         case "map":
             return f"map<{_ddl(kind.keyType)}, {_ddl(kind.valueType)}>"
-    return str(kind.simpleString())
+        case _:
+            return str(kind.simpleString())
 
 
 def _quoted(name: str) -> str:
