@@ -16,9 +16,11 @@ from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import key_of
 from tests.samples import examples
 
+from changewire.engines.applied import KEYS, OWNER
 from changewire.engines.errors import OwnerError
 from changewire.engines.spark.log.rows import dead_letters, refused
 from changewire.engines.spark.merge.current import current
+from changewire.engines.spark.merge.formats import properties_of
 from changewire.engines.spark.merge.purge import purge
 from changewire.engines.spark.merge.rebuild import rebuild
 from changewire.engines.spark.merge.replay import replay
@@ -305,6 +307,18 @@ def test_a_replay_counts_what_is_left_open(spark: SparkSession, tmp_path: Path) 
     assert [row["offset"] for row in refused(spark, log).collect()] == [1]
     done = replay(spark, format="aerospike-json", **lake.places)
     assert (done.refused, done.closed, done.left) == (1, 1, 0)
+
+
+def test_a_folder_without_a_commit_becomes_a_table(spark: SparkSession, tmp_path: Path) -> None:
+    """What a query that was killed while it made a table left behind is in nobody's way."""
+    lake = Lake(tmp_path)
+    (lake.tables / "t" / "_delta_log").mkdir(parents=True)
+    (lake.tables / "t" / "part-0.parquet").write_bytes(b"half")
+    lake.send_records(records(message("INSERT", 1, {"id": 1, "name": "a"})))
+    lake.apply_messages(spark, format=FORMAT)
+    assert sorted(rows(spark, lake)) == [1]
+    properties = properties_of(spark, f"delta.`{lake.tables}/t`")
+    assert properties.keys() >= {KEYS, OWNER}
 
 
 def test_dead_letters_are_replayed_by_element(spark: SparkSession, tmp_path: Path) -> None:

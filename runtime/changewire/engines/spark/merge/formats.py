@@ -69,15 +69,24 @@ class Delta:
         """Whether a column's type can become another one, which holds all of its values."""
         return True
 
-    def create(self, spark: SparkSession, target: str, columns: StructType) -> None:
-        """Make a table if it does not exist, and the namespace of its name."""
-        properties = _ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
+    def create(
+        self,
+        spark: SparkSession,
+        target: str,
+        columns: StructType,
+        properties: Mapping[str, str],
+    ) -> None:
+        """Make a table with some properties if it does not exist, and the namespace of its name."""
+        mapping = _ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
+        table = self.identifier(target)
         if not is_path(target):
-            _create_named(spark, target, columns, self.name, properties)
+            _make_namespace(spark, target)
+        if _created(spark, table, columns, self.name, {**mapping, **properties}):
             return
-        # Also if the folder holds files of a commit that was not completed.
-        writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
-        writer.options(**properties).save(target)
+        if is_path(target):  # the folder may hold files of a commit that was not completed
+            writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
+            writer.options(**mapping).save(target)
+        set_properties(spark, table, properties)
 
     def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types.
@@ -151,9 +160,17 @@ class Iceberg:
             return there.scale == wider.scale
         return True
 
-    def create(self, spark: SparkSession, target: str, columns: StructType) -> None:
-        """Make a table if it does not exist, and the namespace of its name."""
-        _create_named(spark, target, columns, self.name, {})
+    def create(
+        self,
+        spark: SparkSession,
+        target: str,
+        columns: StructType,
+        properties: Mapping[str, str],
+    ) -> None:
+        """Make a table with some properties if it does not exist, and the namespace of its name."""
+        _make_namespace(spark, target)
+        if not _created(spark, target, columns, self.name, properties):
+            set_properties(spark, target, properties)
 
     def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types."""
@@ -227,24 +244,31 @@ def set_properties(spark: SparkSession, identifier: str, properties: Mapping[str
     spark.sql(f"ALTER TABLE {identifier} SET TBLPROPERTIES ({pairs})")
 
 
-def _create_named(
-    spark: SparkSession,
-    name: str,
-    columns: StructType,
-    format: str,
-    properties: Mapping[str, str],
-) -> None:
+def _make_namespace(spark: SparkSession, name: str) -> None:
+    """Make the namespace of a table's name, if it has one that does not exist."""
     namespace = ".".join(split_name(name)[:-1])
     if namespace:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
-    table = no_rows(spark, columns).writeTo(name).using(format)
+
+
+def _created(
+    spark: SparkSession,
+    table: str,
+    columns: StructType,
+    format: str,
+    properties: Mapping[str, str],
+) -> bool:
+    """Whether a table was made, in one commit; not if it is there."""
+    writer = no_rows(spark, columns).writeTo(table).using(format)
     for key, value in properties.items():
-        table = table.tableProperty(key, value)
+        writer = writer.tableProperty(key, value)
     try:
-        table.create()
+        writer.create()
     except AnalysisException as error:
         if error.getCondition() != _EXISTS:
             raise
+        return False
+    return True
 
 
 def _has_clocks(kind: DataType) -> bool:

@@ -95,13 +95,13 @@ class SparkTable:
         Raises:
             OutputError: It exists, and has other columns.
         """
+        owned = {KEYS: property_text([*shape.keys]), OWNER: query}
         if there is None:
-            self.format.create(spark, self.target, shape.columns)
+            self.format.create(spark, self.target, shape.columns, owned)
             check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
         elif has_changed:
             self.format.evolve(spark, self.target, shape.columns)
-        if there is None or there.keys is None or not there.is_owned:
-            owned = {KEYS: property_text([*shape.keys]), OWNER: query}
+        if there is not None and (there.keys is None or not there.is_owned):
             set_properties(spark, self.identifier, owned)
         return There(shape.columns, shape.keys)
 
