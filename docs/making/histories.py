@@ -115,7 +115,7 @@ def steps(history: History) -> Iterator[Step]:
     tables, before = MemoryTables(), _NOTHING
     for offset, cells in enumerate(history.changes):
         placed = PositionedChange(change(cells), ChangePosition("topic", 0, offset, 0))
-        result = apply_changes(tables, [placed], _ROUTING, apply_as_truncates=True)
+        result = apply_changes(tables, [placed], _ROUTING, apply_truncates=True)
         found = [_WORDS.get(name, name.replace("_", " ")) for name in result.counts]
         (table,) = tables.tables.values()
         rows = {row["id"]: row for row in sorted(table.content(), key=lambda row: row["id"])}

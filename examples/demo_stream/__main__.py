@@ -100,7 +100,7 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> Co
     programs.run(run, shown=6)
 
     title(console, "A change that no table took is replayed, now that its table is named")
-    named = f"--null-set {NULL_SET}"
+    named = f"--default-table {NULL_SET}"
     where = "--where \"code = 'table-missing'\""
     programs.run(f"changewire replay {output} {tables} {named} {where}")
 

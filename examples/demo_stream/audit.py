@@ -76,14 +76,14 @@ class Facts(NamedTuple):
         return not (self.lost or self.double or self.wrong_rows)
 
 
-def audit(server: str, topic: str, folder: Path, null_set: str) -> Facts:
+def audit(server: str, topic: str, folder: Path, default_table: str) -> Facts:
     """Compare ``ops/log`` and ``tables`` below a folder with a topic of one partition.
 
     Args:
         server: Bootstrap server.
         topic: The topic.
         folder: Holds what the query wrote.
-        null_set: Table of writes that name none.
+        default_table: Table of writes that name none.
     """
     records = list(read(server, topic))
     wanted, changes = elements_of(records)
@@ -107,7 +107,7 @@ def audit(server: str, topic: str, folder: Path, null_set: str) -> Facts:
         rows=sum(map(len, tables.values())),
         lost=len(wanted - found.keys()),
         double=found.total() - len(found.keys() & wanted),
-        wrong_rows=_differences(tables, meant(changes, null_set)),
+        wrong_rows=_differences(tables, meant(changes, default_table)),
     )
 
 
@@ -141,10 +141,10 @@ def elements_of(records: Iterable[Record]) -> tuple[set[Place], list[PositionedC
     return places, changes
 
 
-def meant(changes: Iterable[PositionedChange], null_set: str) -> Content:
+def meant(changes: Iterable[PositionedChange], default_table: str) -> Content:
     """Return the rows that changes leave in each table, by key, as JSON has them."""
     tables = MemoryTables()
-    routing = Routing(template_of("/{table}"), null_set)  # a path, whose names have no quotes
+    routing = Routing(template_of("/{table}"), default_table)  # a path, whose names have no quotes
     apply_changes(tables, changes, routing)
     return {
         table.target.name.strip("/"): {

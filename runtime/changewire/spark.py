@@ -10,7 +10,7 @@ query = cws.apply_changes(
     target="/lake/customers/{table}",
     checkpoint="/lake/customers/checkpoint",
 )
-cws.await_end(query)
+cws.await_termination(query)
 cws.dead_letters(spark, "/lake/customers/log").select("code", "pointer", "message").show()
 ```
 """
@@ -47,7 +47,7 @@ try:
     from changewire.engines.spark.read import read_files, stream_files
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
-    from changewire.engines.spark.stream.ending import await_end
+    from changewire.engines.spark.stream.ending import await_termination
     from changewire.engines.spark.types import row_type
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
     from changewire.tables.history import History, Step, StepRefusal
@@ -76,7 +76,7 @@ __all__ = [
     "TooManyDeadLettersError",
     "adopt",
     "apply_changes",
-    "await_end",
+    "await_termination",
     "current",
     "dead_letters",
     "decode",

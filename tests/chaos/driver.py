@@ -61,7 +61,7 @@ def run(job: Job) -> int:
             metrics=lambda line: print(line, flush=True),  # noqa: T201 - the other end reads it
         )
         try:
-            cws.await_end(query)
+            cws.await_termination(query)
         except cws.OwnerError:
             return OWNED
     return 0

@@ -56,7 +56,7 @@ def test_the_job_of_the_page_runs(
     monkeypatch.setattr("sys.argv", ["job.py", str(tmp_path), kafka, tmp_path.name, "1000"])
     names: dict[str, Any] = {}
     (waiting,) = (code for code in blocks(PAGE) if "heard" in code)
-    start, end, _ = job().rpartition("cws.await_end(query, progress=print)\n")
+    start, end, _ = job().rpartition("cws.await_termination(query, progress=print)\n")
     assert end  # only one of the two can wait for the query
     for block in (start, waiting):
         exec(block, names)  # noqa: S102 - our own text
@@ -97,7 +97,7 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
         checkpoint=f"{tmp_path}/checkpoint",
         trigger={"availableNow": True},
     )
-    cws.await_end(query)
+    cws.await_termination(query)
     table = spark.read.format("delta").load(f"{tmp_path}/tables/users")
     assert {json.loads(row["row"])["name"] for row in table.collect()} == {"old", "new"}
     verified = [code for code in blocks(PAGE) if "cws.verify(" in code or "cws.rebuild(" in code]

@@ -34,7 +34,7 @@ def test_histories(history: History) -> None:
     if all(row["sequence"] for row in history.changes):
         deliveries += [[read[::-1]], one_by_one[::-1]]
     for batches in deliveries:
-        assert rows(applied(*batches, apply_as_truncates=True)[0]) == expected
+        assert rows(applied(*batches, apply_truncates=True)[0]) == expected
 
 
 def test_every_history_is_drawn() -> None:

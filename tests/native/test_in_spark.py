@@ -64,7 +64,7 @@ def test_a_batch_that_feeds_tables(spark: SparkSession, tmp_path: Path) -> None:
         trigger={"availableNow": True},
         metrics=lines.append,
     )
-    cws.await_end(query)
+    cws.await_termination(query)
     assert natives(lines) == [did(FEW)._asdict()]
 
 

@@ -13,7 +13,7 @@ def merged(messages: cwd.Messages, lake: str) -> int:
             format="aerospike-json",
             log=f"{lake}/log",
             target=f"{lake}/{{database}}/{{table}}",
-            null_set="no_set",
+            default_table="no_set",
             max_dead_letters="5%",
             batch_size=100_000,
         )

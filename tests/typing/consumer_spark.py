@@ -56,7 +56,7 @@ def landed(spark: SparkSession, lake: Path) -> str:
         trigger={"availableNow": True},
     )
     try:
-        heard = cws.await_end(query)
+        heard = cws.await_termination(query)
     except FAILURES as error:
         return str(error)
     return heard.name if heard else "all was read"
@@ -74,7 +74,7 @@ def bronze(messages: DataFrame, lake: Path) -> int:
         log=str(lake / "bronze"),
         checkpoint=str(lake / "checkpoint"),
     )
-    cws.await_end(query)
+    cws.await_termination(query)
     return written.counts.elements - found.counts.valid - len(columns)
 
 

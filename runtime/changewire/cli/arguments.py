@@ -60,8 +60,8 @@ class TableArguments(NamedTuple):
     schema_evolution: str | None = None
     deletes: str | None = None
     view: str | None = None
-    null_set: str | None = None
-    apply_as_truncates: bool = False
+    default_table: str | None = None
+    apply_truncates: bool = False
     max_new_tables: int | None = None
     max_dead_letters: str | None = None
 
@@ -90,8 +90,8 @@ class TableArguments(NamedTuple):
             "schema_evolution": self.schema_evolution,
             "deletes": self.deletes,
             "view": self.view,
-            "null_set": self.null_set,
-            "apply_as_truncates": self.apply_as_truncates or None,
+            "default_table": self.default_table,
+            "apply_truncates": self.apply_truncates or None,
             "max_new_tables": self.max_new_tables,
             "max_dead_letters": limit_of(self.max_dead_letters),
         }

@@ -54,7 +54,7 @@ KeyColumns: TypeAlias = Annotated[
 ]
 
 ApplyTruncates: TypeAlias = Annotated[
-    bool, typer.Option("--apply-as-truncates", help="Truncates remove rows, as they did in run.")
+    bool, typer.Option("--apply-truncates", help="Truncates remove rows, as they did in run.")
 ]
 
 _KEY: Final = "key"

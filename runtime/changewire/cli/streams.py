@@ -95,13 +95,13 @@ SchemaEvolutionOption: TypeAlias = Annotated[
     ),
 ]
 
-NullSet: TypeAlias = Annotated[
+DefaultTable: TypeAlias = Annotated[
     str | None,
     text_option(metavar="TABLE", help="Table for Aerospike writes without a set."),
 ]
 
 Truncates: TypeAlias = Annotated[
-    bool, typer.Option("--apply-as-truncates", help="Apply truncates to tables.")
+    bool, typer.Option("--apply-truncates", help="Apply truncates to tables.")
 ]
 
 DeletesOption: TypeAlias = Annotated[

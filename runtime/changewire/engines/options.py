@@ -128,8 +128,8 @@ class ApplyKeywords(DecodeKeywords, total=False):
             need no look at the log.
         view: Name of a view of the rows that are not deleted, with the fields of the target; for
             ``deletes="flag"``.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether a truncate removes the rows that are older.
+        default_table: Table of writes that name none.
+        apply_truncates: Whether a truncate removes the rows that are older.
         max_new_tables: How many tables a batch may bring, 100 by default; changes of others are
             refused.
         max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
@@ -141,8 +141,8 @@ class ApplyKeywords(DecodeKeywords, total=False):
     schema_evolution: SchemaEvolution
     deletes: Deletes
     view: str | None
-    null_set: str | None
-    apply_as_truncates: bool
+    default_table: str | None
+    apply_truncates: bool
     max_new_tables: int
     max_dead_letters: Limit | None
 
@@ -165,8 +165,8 @@ class TableOptions:
     schema_evolution: SchemaEvolution = "add_columns"
     deletes: Deletes = "remove"
     view: str | None = None
-    null_set: str | None = None
-    apply_as_truncates: bool = False
+    default_table: str | None = None
+    apply_truncates: bool = False
     max_new_tables: int = MAX_NEW_TABLES
     max_dead_letters: Limit | None = None
 

@@ -27,8 +27,8 @@ class StreamLog:
     output: str
     target: str
     sink: str = "delta"
-    null_set: str | None = None
-    apply_as_truncates: bool = False
+    default_table: str | None = None
+    apply_truncates: bool = False
     packages: str | None = None
 
     @property
@@ -37,8 +37,8 @@ class StreamLog:
         return {
             "target": TableOptions(self.target).target,
             "sink": self.sink,
-            "null_set": self.null_set,
-            "apply_as_truncates": self.apply_as_truncates,
+            "default_table": self.default_table,
+            "apply_truncates": self.apply_truncates,
         }
 
 

@@ -61,7 +61,7 @@ def apply_changes(
     batch: Iterable[PositionedChange],
     routing: Routing,
     *,
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
 ) -> Result:
     """Apply a batch of changes. A change that one table cannot take changes none.
 
@@ -69,7 +69,7 @@ def apply_changes(
         tables: The tables; they are changed.
         batch: Changes and control events, in any order.
         routing: How sources find their targets.
-        apply_as_truncates: Whether a truncate removes rows; otherwise it is counted only.
+        apply_truncates: Whether a truncate removes rows; otherwise it is counted only.
     """
     counts: Counter[str] = Counter()
     taken: list[PositionedChange] = []
@@ -77,7 +77,7 @@ def apply_changes(
         op = one.change.op
         if (op in WRITES or op == DELETE) and one.change.key is None:
             counts["key_missing"] += 1
-        elif op in WRITES or op == DELETE or (op == TRUNCATE and apply_as_truncates):
+        elif op in WRITES or op == DELETE or (op == TRUNCATE and apply_truncates):
             taken.append(one)
         elif op in _NOT_APPLIED:
             counts[_NOT_APPLIED[op]] += 1

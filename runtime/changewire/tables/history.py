@@ -119,7 +119,7 @@ def history_of(
     *,
     refused: Mapping[ChangePosition, str] = _NONE,
     befores: Mapping[ChangePosition, BeforeImage] = _NONE,
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
 ) -> History:
     """Replay the changes of one row, and truncates of its table, in the order of the history.
 
@@ -128,7 +128,7 @@ def history_of(
         changes: Its changes, in the order in which they were read.
         refused: Why no table took some of them, by their positions.
         befores: What before images do that came alone, by their positions.
-        apply_as_truncates: Whether truncates remove the row.
+        apply_truncates: Whether truncates remove the row.
     """
     replay = _RowReplay(key)
     for placed in changes:
@@ -139,7 +139,7 @@ def history_of(
             replay.skip(placed, StepRefusal("before-image-waits" if is_waiting else "before-image"))
         elif placed.change.op != TRUNCATE:
             replay.change(placed)
-        elif apply_as_truncates:
+        elif apply_truncates:
             replay.truncate(placed)
     return History(replay.steps, replay.state, replay.in_one_batch())
 

@@ -75,13 +75,13 @@ class Routing(Struct, frozen=True):
 
     Attributes:
         template: How targets are named.
-        null_set: Table of writes whose source names none; None: there is no such table.
+        default_table: Table of writes whose source names none; None: there is no such table.
         reserved: Places that no table may have.
         max_new_tables: How many tables a batch may bring; None for any number.
     """
 
     template: Template
-    null_set: str | None = None
+    default_table: str | None = None
     reserved: frozenset[Parts] = frozenset()
     max_new_tables: int | None = None
 
@@ -103,12 +103,12 @@ def route(
 
     A delete whose source names no table goes to every known table of its database: an Aerospike
     server does not ship the set with some deletes, and a digest is unique within its namespace. A
-    write without one goes to the table `null_set`.
+    write without one goes to the table `default_table`.
     """
     if goes_to_all(op, source):
         return tuple(members)
-    if source.table is None and op in WRITES and routing.null_set is not None:
-        source = replace(source, table=routing.null_set)
+    if source.table is None and op in WRITES and routing.default_table is not None:
+        source = replace(source, table=routing.default_table)
     target = target_of(routing.template, source)
     return () if target is None else (target,)
 

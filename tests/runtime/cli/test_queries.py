@@ -50,7 +50,7 @@ def test_current_rows_are_lines(cli: Callable[..., Ended], output: Path, tmp_pat
     lines = json_lines(cli("current", output, "--table", "shop.users").stdout)
     assert [line["row"].get("name") for line in lines] == ["c\x1b[31m", "b"]
     assert lines[1]["_changewire"]["major"] == 11
-    gone = cli("current", output, "--table", "shop.users", "--apply-as-truncates")
+    gone = cli("current", output, "--table", "shop.users", "--apply-truncates")
     assert (gone.exit_code, gone.stdout) == (1, "")
     kinds = [{"name": "id", "type": "LONG"}, {"name": "name", "type": "STRING"}]
     schema = tmp_path / "users.json"

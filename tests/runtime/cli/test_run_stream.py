@@ -275,7 +275,14 @@ def test_a_stream_feeds_tables(  # noqa: PLR0917 - fixtures
     assert landed["change"] == MIXED_COUNTS["changes"] + 1
     refused = landed["refused"]
     assert refused == told["refused"] > 0
-    places = ("--target", target, "--checkpoint", tmp_path / "checkpoint", "--null-set", "no_set")
+    places = (
+        "--target",
+        target,
+        "--checkpoint",
+        tmp_path / "checkpoint",
+        "--default-table",
+        "no_set",
+    )
     ended = cli("replay", "out", "-f", FORMAT, *places, "--json")
     assert ended.exit_code == 1
     replayed = json.loads(ended.stdout)
@@ -283,7 +290,7 @@ def test_a_stream_feeds_tables(  # noqa: PLR0917 - fixtures
     assert replayed["dead_letters"] == letters
     assert (replayed["refused"], replayed["closed"]) == (refused, refused)
     assert (tmp_path / "out" / "lake" / "no_set").exists()
-    found = cli("verify", "out", "--target", target, "--null-set", "no_set")
+    found = cli("verify", "out", "--target", target, "--default-table", "no_set")
     assert (found.exit_code, found.stdout) == (0, "")
 
 
@@ -307,7 +314,7 @@ def test_a_path_is_that_of_the_working_directory(
     assert options.target == meant.replace("HERE", str(tmp_path))
 
 
-@pytest.mark.parametrize("option", ["--view", "--null-set", "--deletes", "--max-new-tables"])
+@pytest.mark.parametrize("option", ["--view", "--default-table", "--deletes", "--max-new-tables"])
 def test_options_of_tables_need_their_name(cli: Cli, option: str) -> None:
     """Options of tables are for --target."""
     source = ("--kafka", "localhost:1", "--subscribe", "t", "--checkpoint", "c", "-o", "o")

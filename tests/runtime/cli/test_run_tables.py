@@ -47,7 +47,7 @@ def test_files_are_merged_into_tables(
     run: Callable[..., Ended], mixed: Path, tmp_path: Path
 ) -> None:
     """Tables, log and report are there, and doing it again changes nothing."""
-    options = (mixed, "--null-set", "none", "--engine", "python")
+    options = (mixed, "--default-table", "none", "--engine", "python")
     first = run(*options, "--json")
     assert first.exit_code == 0
     report = json.loads(first.stdout)
@@ -97,7 +97,7 @@ def test_what_was_not_applied_is_said(
 
 def test_too_many_dead_letters_end_a_run(run: Callable[..., Ended], mixed: Path) -> None:
     """Nothing of the batch is written."""
-    ended = run(mixed, "--null-set", "none", "--max-dead-letters", "1")
+    ended = run(mixed, "--default-table", "none", "--max-dead-letters", "1")
     assert ended.exit_code == 2
     assert "max_dead_letters is 1. Nothing of the batch was written" in " ".join(
         ended.stderr.split()
@@ -107,7 +107,7 @@ def test_too_many_dead_letters_end_a_run(run: Callable[..., Ended], mixed: Path)
 
 def test_rows_are_flagged_by_option(run: Callable[..., Ended], good: Path) -> None:
     """Deleted rows stay with ``--deletes flag``; a view needs Spark."""
-    assert run(good, "--null-set", "none", "--deletes", "flag").exit_code == 0
+    assert run(good, "--default-table", "none", "--deletes", "flag").exit_code == 0
     tables = [DeltaTable(str(path)).to_pyarrow_table() for path in Path("lake").iterdir()]
     states = [state for table in tables for state in table["_changewire"].to_pylist()]
     assert any(state["deleted"] for state in states)
@@ -115,7 +115,7 @@ def test_rows_are_flagged_by_option(run: Callable[..., Ended], good: Path) -> No
 
 def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed: Path) -> None:
     """The counts behind the reasons add up to the dead letters."""
-    ended = run(mixed, "--null-set", "none", "--engine", "python")
+    ended = run(mixed, "--default-table", "none", "--engine", "python")
     reasons = re.findall(r"dead letters \((.*?)\)", " ".join(ended.stderr.split()))
     counts = [int(reason.split()[1]) for reason in reasons[0].split(", ")]
     assert len(counts) > 3
@@ -124,7 +124,7 @@ def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed:
 
 def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> None:
     """Messages of a pipe have no position by which the log would know them again."""
-    ended = run("-", "--null-set", "none", data=good.read_bytes())
+    ended = run("-", "--default-table", "none", data=good.read_bytes())
     assert ended.exit_code == 2
     assert "give files, not standard input" in " ".join(ended.stderr.split())
 
@@ -226,13 +226,13 @@ def test_rows_that_outputs_cannot_have(
 def test_a_table_that_is_not_ours_is_one_sentence(run: Callable[..., Ended], good: Path) -> None:
     """Its place and the column are named, and it stays as it was; a run elsewhere takes the log."""
     write_deltalake("lake/demo", pa.table({"a": [1]}))
-    ended = run(good, "--null-set", "none")
+    ended = run(good, "--default-table", "none")
     assert ended.exit_code == 2
     shown = " ".join(ended.stderr.split())
     assert "lake/demo: a column _changewire of type struct<" in shown
     assert "and the table lacks it; it was not made by changewire" in shown
     assert DeltaTable("lake/demo").to_pyarrow_table().to_pydict() == {"a": [1]}
-    assert run(good, "--null-set", "none", "--target", "pond/{table}").exit_code == 0
+    assert run(good, "--default-table", "none", "--target", "pond/{table}").exit_code == 0
     assert any(Path("pond").iterdir())
 
 

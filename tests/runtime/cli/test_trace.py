@@ -37,7 +37,7 @@ def test_it_tells_what_each_change_did(cli: Callable[..., Ended], output: Path) 
     """Each change has a line with its place, and what it did to columns or why it did nothing."""
     ended = cli("trace", output, "id=1")
     assert ended.exit_code == 0
-    assert "--apply-as-truncates: 1 truncate of the table" in ended.stderr
+    assert "--apply-truncates: 1 truncate of the table" in ended.stderr
     text = ended.stdout.replace(str(output.parent), "")
     assert text.splitlines() == [
         'shop.users {"id":1}',
@@ -60,7 +60,7 @@ def test_truncates_are_told_where_they_were_applied(
     cli: Callable[..., Ended], output: Path
 ) -> None:
     """The truncate of the table ends the row, and refuses what is older; lines are JSON."""
-    ended = cli("trace", output, "id=1", "--apply-as-truncates", "--json")
+    ended = cli("trace", output, "id=1", "--apply-truncates", "--json")
     *steps, end = json_lines(ended.stdout)
     assert [(step["op"], step["reason"]) for step in steps] == [
         ("insert", None),

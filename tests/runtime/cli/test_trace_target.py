@@ -58,7 +58,7 @@ def test_the_table_is_compared(cli: Callable[..., Ended], output: Path, name: Ve
 def test_rows_that_should_not_be_there(cli: Callable[..., Ended], output: Path) -> None:
     """A table may lack the row, or have one that is no more."""
     target = table(output.parent / "target", *TARGETS["same"])
-    left = cli("trace", output, "id=1", "--apply-as-truncates", "--target", target, "--json")
+    left = cli("trace", output, "id=1", "--apply-truncates", "--target", target, "--json")
     assert json_lines(left.stdout)[-1]["target"] == "left-over"
     missing = cli("trace", output, "id=2", "--target", target, "--json")
     assert json_lines(missing.stdout)[-1]["target"] == "missing"
@@ -69,7 +69,7 @@ def test_a_row_that_is_flagged_as_deleted_is_none(cli: Callable[..., Ended], out
     target = table(output.parent / "flagged", *TARGETS["same"], is_deleted=True)
     missing = cli("trace", output, "id=1", "--target", target, "--json")
     assert json_lines(missing.stdout)[-1]["target"] == "missing"
-    same = cli("trace", output, "id=1", "--apply-as-truncates", "--target", target, "--json")
+    same = cli("trace", output, "id=1", "--apply-truncates", "--target", target, "--json")
     assert json_lines(same.stdout)[-1]["target"] == "same"
 
 

@@ -85,11 +85,11 @@ def test_truncates_count_if_that_is_asked_for(tmp_path: Path) -> None:
     for place in (log, tmp_path / "delta", tmp_path / "delta" / "log", tmp_path / "parquet"):
         (row,) = cwa.history(place, table="d.t").to_pylist()
         assert row["is_current"]
-        (row,) = cwa.history(place, table="d.t", apply_as_truncates=True).to_pylist()
+        (row,) = cwa.history(place, table="d.t", apply_truncates=True).to_pylist()
         assert row["_changewire"]["ended"]["op"] == "truncate"
         assert row["valid_to"] is None  # it says no time
         assert len(cwa.current(place, table="d.t")) == 1
-        assert len(cwa.current(place, table="d.t", apply_as_truncates=True)) == 0
+        assert len(cwa.current(place, table="d.t", apply_truncates=True)) == 0
 
 
 def test_a_log_without_rows(tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_rows_whose_source_has_no_names() -> None:
         truncate(9), source=cw.Source(system="s", database=None, schema=None, table=None)
     )
     log = log_of(placed(nowhere, change(a=1), nowhere))
-    (row,) = cwa.history(log, table="d.t", apply_as_truncates=True).to_pylist()
+    (row,) = cwa.history(log, table="d.t", apply_truncates=True).to_pylist()
     assert row["is_current"]
-    assert len(cwa.trace(log, {"id": 1}, apply_as_truncates=True).steps) == 1
+    assert len(cwa.trace(log, {"id": 1}, apply_truncates=True).steps) == 1
 
 
 def test_text_of_other_libraries() -> None:
@@ -167,5 +167,5 @@ def test_a_truncate_that_is_replayed_as_a_change_truncates_nothing() -> None:
     """What its position said first does not count any more."""
     changes = placed(change(a=1), truncate(9))
     log = log_of(changes, placed(change(key=2, a=2), start=1))
-    rows = cwa.current(log, table="d.t", apply_as_truncates=True).to_pylist()
+    rows = cwa.current(log, table="d.t", apply_truncates=True).to_pylist()
     assert [row["key"] for row in rows] == ['{"id":1}', '{"id":2}']

@@ -90,7 +90,7 @@ def test_a_stream_lands_once(remote: SparkSession, tmp_path: Path, sink: str) ->
     heard: list[int] = []
     for _ in range(2):
         query = landing(made, remote)
-        cws.await_end(query, progress=lambda batch: heard.append(batch.batch))
+        cws.await_termination(query, progress=lambda batch: heard.append(batch.batch))
     assert heard == [0, 1]
     assert made.landed(remote) == made.expected()
 
@@ -141,7 +141,7 @@ def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path
         checkpoint=job.checkpoint,
         trigger=AVAILABLE_NOW,
     )
-    cws.await_end(query)
+    cws.await_termination(query)
     found = outcome(remote, job, produced)
     assert not found.is_bad
     assert found.elements == len(produced)

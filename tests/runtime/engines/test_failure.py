@@ -15,7 +15,7 @@ TEXT = "terminated with exception: no value for 'Dora'"
 
 
 def error(text: str) -> StreamingQueryException:
-    """Return an error as `await_end` raises it: Spark's own is its cause."""
+    """Return an error as `await_termination` raises it: Spark's own is its cause."""
     raised = StreamingQueryException("the short form")
     raised.__cause__ = StreamingQueryException(text)
     return raised

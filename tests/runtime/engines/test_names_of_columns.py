@@ -88,7 +88,7 @@ def test_tables_have_the_column(tmp_path: Path, image: Any) -> None:
         format=FORMAT,
         image=image,
         target=f"{tmp_path}/lake/{{table}}",
-        null_set="users",
+        default_table="users",
         rows=TYPE,
         log=str(tmp_path / "log"),
     )

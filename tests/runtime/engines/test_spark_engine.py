@@ -202,7 +202,7 @@ def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) 
         (folder / name).write_bytes(b"\n".join(lines))
         stream = cws.stream_files(spark, str(folder))
         trigger = {"availableNow": True}
-        cws.await_end(cws.apply_changes(stream, format=FORMAT, trigger=trigger, **places))
+        cws.await_termination(cws.apply_changes(stream, format=FORMAT, trigger=trigger, **places))
     landed = spark.read.format("delta").load(places["log"]).where("kind <> 'refused'")
     rows = landed.select("path", "number").collect()
     assert Counter((Path(row["path"]).name, row["number"]) for row in rows) == Counter(

@@ -71,11 +71,11 @@ def test_versions_are_those_of_arrow_and_of_the_model(spark: SparkSession, tmp_p
         changes += in_tables(own, {}, HISTORIES + which)
     changes += placed(truncate(20), partition=3 * HISTORIES)
     log = log_in(tmp_path, log_of(changes))
-    found = history(spark, log, apply_as_truncates=True).toArrow()
+    found = history(spark, log, apply_truncates=True).toArrow()
     rows = versions_in(found.to_pylist())
     assert len(rows) > HISTORIES // 2
     assert rows == versions_of(changes, befores_wait=True)
-    arrow = cwa.history(tmp_path, table="d.t", apply_as_truncates=True)
+    arrow = cwa.history(tmp_path, table="d.t", apply_truncates=True)
     assert plain(found.select(arrow.schema.names).cast(arrow.schema)) == plain(arrow)
 
 
@@ -116,11 +116,9 @@ def test_a_log_of_a_stream_and_hostile_names(spark: SparkSession, tmp_path: Path
     write_deltalake(f"{tmp_path}/log", rows)
     (row,) = cws.history(spark, f"{tmp_path}/log", table=f"d.{name}").collect()
     assert row["row"] == '{"id":"k","a\'b`c.d":"v"}'
-    told = cws.trace(
-        spark, f"{tmp_path}/log", {"id": "k"}, table=f"d.{name}", apply_as_truncates=True
-    )
+    told = cws.trace(spark, f"{tmp_path}/log", {"id": "k"}, table=f"d.{name}", apply_truncates=True)
     assert [step.kind for step in told.steps] == ["full", "truncate"]
-    assert told == cwa.trace(tmp_path, {"id": "k"}, apply_as_truncates=True)
+    assert told == cwa.trace(tmp_path, {"id": "k"}, apply_truncates=True)
 
 
 DRAWN = {
@@ -142,8 +140,8 @@ def test_versions_of_a_type_are_those_of_arrow(
     ]
     log = log_in(tmp_path, log_of(changes))
     rows: Any = DRAWN[kind]
-    found = history(spark, log, rows=rows, apply_as_truncates=True).toArrow()
-    arrow = cwa.history(tmp_path, table="d.t", rows=rows, apply_as_truncates=True)
+    found = history(spark, log, rows=rows, apply_truncates=True).toArrow()
+    arrow = cwa.history(tmp_path, table="d.t", rows=rows, apply_truncates=True)
     assert len(arrow) > HISTORIES // 2
     assert found.schema.names == arrow.schema.names
     assert plain(found.cast(arrow.schema)) == plain(arrow)

@@ -23,7 +23,7 @@ from changewire.tables import (
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For histories, which take long to draw on a busy machine."""
 
-ROUTING = Routing(template_of("{table}"), null_set="null")
+ROUTING = Routing(template_of("{table}"), default_table="null")
 
 
 def change(

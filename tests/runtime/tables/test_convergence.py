@@ -60,6 +60,6 @@ def test_missing_after_images(data: Any) -> None:
     """If images are lost, the tables are those of the model again."""
     history = [one for one in data.draw(halves()) if data.draw(st.booleans())]
     history += data.draw(truncates())
-    tables, _ = applied(*data.draw(deliveries(history)), apply_as_truncates=True)
+    tables, _ = applied(*data.draw(deliveries(history)), apply_truncates=True)
     expected = tables_of(history, truncates=True, befores_wait=True)
     assert filled(content(tables)) == filled(expected)

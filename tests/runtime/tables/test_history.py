@@ -108,7 +108,7 @@ HISTORIES: dict[str, tuple[list[Any], list[str | None]]] = {
 def test_why_a_change_does_nothing(name: str) -> None:
     """Each refusal names its rule, and the order of what was newer."""
     changes, expected = HISTORIES[name]
-    found = told(*changes, apply_as_truncates=True)
+    found = told(*changes, apply_truncates=True)
     assert reasons(found) == expected
     for step in found.steps:
         needs_order = step.refused and not step.refused.reason.startswith("truncate")

@@ -68,7 +68,7 @@ def test_deletes_without_set_in_any_history(data: Any) -> None:
     assert filled(content(tables)) == filled(tables_of(history, befores_wait=True))
 
 
-def test_a_write_without_set_goes_to_null_set() -> None:
+def test_a_write_without_set_goes_to_the_default_table() -> None:
     """It goes to the table that is named for it; where none is, it is refused."""
     write = placed(change(table=None))
     assert rows(applied(write)[0], "null") == [{"id": 1}]

@@ -251,20 +251,20 @@ def test_truncate_sets_the_floor_of_its_table() -> None:
     """Older rows leave it and do not come back; newer ones, and other tables, stay."""
     truncate = change("truncate", None, 5)
     writes = [change(), change(key=2, sequence=6), change(table="u")]
-    tables, result = applied(placed(*writes, truncate), apply_as_truncates=True)
+    tables, result = applied(placed(*writes, truncate), apply_truncates=True)
     assert (rows(tables), rows(tables, "u")) == ([{"id": 2}], [{"id": 1}])
     assert result.counts == {"inserted": 2}
     applied(placed(change(sequence=4), start=9), tables=tables)
     assert rows(tables) == [{"id": 2}]
     again = placed(change("truncate", None, 7), start=10)
-    assert applied(again, tables=tables, apply_as_truncates=True)[1].counts == {"deleted": 1}
+    assert applied(again, tables=tables, apply_truncates=True)[1].counts == {"deleted": 1}
     assert (rows(tables), rows(tables, "u")) == ([], [{"id": 1}])
 
 
 def test_truncate_without_sequence_is_refused() -> None:
     """Nothing says which rows are older."""
     (truncate,) = placed(change("truncate", None, None))
-    _, result = applied([truncate], apply_as_truncates=True)
+    _, result = applied([truncate], apply_truncates=True)
     assert result.refused == [(truncate, "truncate-without-sequence")]
 
 
@@ -276,7 +276,7 @@ def test_truncates_in_any_history(data: Any) -> None:
     for number in data.draw(st.lists(st.integers(1, 40), max_size=2, unique=True)):
         truncate = change("truncate", None, (number, 2), table=data.draw(st.sampled_from("tu")))
         history.append(PositionedChange(truncate, ChangePosition("z", 0, number, 0)))
-    tables, _ = applied(*data.draw(deliveries(history)), apply_as_truncates=True)
+    tables, _ = applied(*data.draw(deliveries(history)), apply_truncates=True)
     expected = tables_of(history, truncates=True, befores_wait=True)
     assert filled(content(tables)) == filled(expected)
 

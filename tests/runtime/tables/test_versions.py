@@ -125,7 +125,7 @@ def test_a_trace_shows_the_versions(data: st.DataObject) -> None:
     mine = [one for one in of_table if one.change.op == "truncate" or of_row([one])]
     befores: Any = {one.position: "moved" for one in mine}
     oldest_first = sorted(mine, key=lambda one: (sequence_of(one.change.sequence), one.position))
-    traced = history_of(key_text(KEY), oldest_first, befores=befores, apply_as_truncates=True)
+    traced = history_of(key_text(KEY), oldest_first, befores=befores, apply_truncates=True)
     changed = [step for step in traced.steps if step.after != step.before]
     found = [
         ({**KEY, **step.after}, step.order, after and after.order)
@@ -134,7 +134,7 @@ def test_a_trace_shows_the_versions(data: st.DataObject) -> None:
     ]
     assert found == expected(history)
     order = data.draw(st.permutations(mine))
-    late = history_of(key_text(KEY), order, befores=befores, apply_as_truncates=True).state
+    late = history_of(key_text(KEY), order, befores=befores, apply_truncates=True).state
     current = [row for row, _, ended in found if ended is None]
     assert current == ([] if late is None or late.values is None else [{**KEY, **late.values}])
 

@@ -21,7 +21,7 @@ def current(
     rows: RowsFile = None,
     format: RowsFormat = None,
     keys: KeyColumns = None,
-    apply_as_truncates: ApplyTruncates = False,
+    apply_truncates: ApplyTruncates = False,
     as_json: Json = False,
 ) -> int:
     """Write the rows that a table has by its log, each as a line of JSON.
@@ -43,5 +43,5 @@ def current(
         rows=rows or "json",
         keys=keys,
         format=format,
-        apply_as_truncates=apply_as_truncates,
+        apply_truncates=apply_truncates,
     )

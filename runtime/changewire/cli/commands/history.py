@@ -21,7 +21,7 @@ def history(
     rows: RowsFile = None,
     format: RowsFormat = None,
     keys: KeyColumns = None,
-    apply_as_truncates: ApplyTruncates = False,
+    apply_truncates: ApplyTruncates = False,
     as_json: Json = False,
 ) -> int:
     """Write every version of the rows of a table as a line of JSON, oldest first within a row.
@@ -44,5 +44,5 @@ def history(
         rows=rows or "json",
         keys=keys,
         format=format,
-        apply_as_truncates=apply_as_truncates,
+        apply_truncates=apply_truncates,
     )

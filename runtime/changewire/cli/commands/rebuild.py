@@ -8,7 +8,7 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json, text_option
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import DeletesOption, NullSet, Packages, SinkOption, Truncates
+from changewire.cli.streams import DefaultTable, DeletesOption, Packages, SinkOption, Truncates
 
 
 @ending
@@ -30,8 +30,8 @@ def rebuild(
         ),
     ] = None,
     deletes: DeletesOption = None,
-    null_set: NullSet = None,
-    apply_as_truncates: Truncates = False,
+    default_table: DefaultTable = None,
+    apply_truncates: Truncates = False,
     sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
@@ -47,7 +47,7 @@ def rebuild(
 
     def job(packages: str | None) -> list[str]:
         log = StreamLog(
-            whole(output), target, sink or "delta", null_set, apply_as_truncates, packages
+            whole(output), target, sink or "delta", default_table, apply_truncates, packages
         )
         return rebuild_log(log, table or None, where, deletes or "remove")
 

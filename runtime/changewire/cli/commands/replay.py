@@ -28,8 +28,8 @@ from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
     Checkpoint,
+    DefaultTable,
     DeletesOption,
-    NullSet,
     Packages,
     Rows,
     RowsByTable,
@@ -67,8 +67,8 @@ def replay(
     rows_by_table: RowsByTable = None,
     schema_evolution: SchemaEvolutionOption = None,
     deletes: DeletesOption = None,
-    null_set: NullSet = None,
-    apply_as_truncates: Truncates = False,
+    default_table: DefaultTable = None,
+    apply_truncates: Truncates = False,
     sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
@@ -93,7 +93,7 @@ def replay(
         strip_registry_prefix=strip_registry_prefix,
     )
     tables = TableArguments(
-        rows, rows_by_table, schema_evolution, deletes, None, null_set, apply_as_truncates
+        rows, rows_by_table, schema_evolution, deletes, None, default_table, apply_truncates
     ).options(target)
     folder = whole(output)
     stream = stream_options(StreamArguments(checkpoint_of(checkpoint, folder), sink), folder)

@@ -25,10 +25,10 @@ from changewire.cli.options import (
 )
 from changewire.cli.runs import FailOn, FilesRequest, land_files, run_job
 from changewire.cli.streams import (
+    DefaultTable,
     DeletesOption,
     MaxDeadLetters,
     MaxNewTables,
-    NullSet,
     Output,
     Rows,
     RowsByTable,
@@ -73,8 +73,8 @@ def run(
     rows_by_table: RowsByTable = None,
     schema_evolution: SchemaEvolutionOption = None,
     deletes: DeletesOption = None,
-    null_set: NullSet = None,
-    apply_as_truncates: Truncates = False,
+    default_table: DefaultTable = None,
+    apply_truncates: Truncates = False,
     max_new_tables: MaxNewTables = None,
     fail_on: FailOn = "never",
     config: Config = None,
@@ -106,8 +106,8 @@ def run(
         schema_evolution,
         deletes,
         None,
-        null_set,
-        apply_as_truncates,
+        default_table,
+        apply_truncates,
         max_new_tables,
         max_dead_letters,
     )

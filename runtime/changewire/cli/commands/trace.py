@@ -36,7 +36,7 @@ def trace(
         str | None,
         text_option(metavar="DIR", help="Folder of the Delta table, to compare its row."),
     ] = None,
-    apply_as_truncates: ApplyTruncates = False,
+    apply_truncates: ApplyTruncates = False,
     full: Annotated[bool, typer.Option("--full", help="Show long values whole.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -54,10 +54,10 @@ def trace(
     if found.key is None:
         notice("error", nothing_found(found.tables, table), as_json=as_json, style="red")
         return REJECTED
-    history = history_in(found, truncates=apply_as_truncates)
+    history = history_in(found, truncates=apply_truncates)
     truncates = sum(one.change.op == TRUNCATE for one in found.changes)
-    if truncates and not apply_as_truncates:
-        text = f"left out, see --apply-as-truncates: {counted(truncates, 'truncate')} of the table"
+    if truncates and not apply_truncates:
+        text = f"left out, see --apply-truncates: {counted(truncates, 'truncate')} of the table"
         notice("note", text, as_json=as_json)
     verdict = None if target is None else _verdict(target, found.key, history)
     if as_json:

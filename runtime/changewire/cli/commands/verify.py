@@ -11,7 +11,7 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import NullSet, Packages, SinkOption, Truncates
+from changewire.cli.streams import DefaultTable, Packages, SinkOption, Truncates
 
 
 @ending
@@ -19,8 +19,8 @@ def verify(
     output: LogFolder,
     *,
     target: LogTarget,
-    null_set: NullSet = None,
-    apply_as_truncates: Truncates = False,
+    default_table: DefaultTable = None,
+    apply_truncates: Truncates = False,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Stop after so many rows."),
@@ -49,7 +49,7 @@ def verify(
 
     def job(packages: str | None) -> int:
         log = StreamLog(
-            whole(output), target, sink or "delta", null_set, apply_as_truncates, packages
+            whole(output), target, sink or "delta", default_table, apply_truncates, packages
         )
         return verify_log(log, show)
 

@@ -25,7 +25,7 @@ def history(
     keys: Sequence[str] | None = None,
     format: str | None = None,
     families: Sequence[str] | None = None,
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
     names: VersionNames = "plain",
 ) -> pa.Table:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
@@ -45,7 +45,7 @@ def history(
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
         families: Column families of an HBase table, as in `decode`, likewise.
-        apply_as_truncates: Whether truncates end versions.
+        apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
@@ -66,9 +66,7 @@ def history(
     check_names(names)
     decode_options = options_of_log(format, keys, families)
     make = partial(Versions, names=names)
-    return _made(
-        log, table, rows, keys, decode_options, make, apply_as_truncates=apply_as_truncates
-    )
+    return _made(log, table, rows, keys, decode_options, make, apply_truncates=apply_truncates)
 
 
 def current(
@@ -79,7 +77,7 @@ def current(
     keys: Sequence[str] | None = None,
     format: str | None = None,
     families: Sequence[str] | None = None,
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
 ) -> pa.Table:
     """Return the rows of a table as a log has them now: the newest version of each.
 
@@ -93,7 +91,7 @@ def current(
         keys: Columns of the key, for columns of a type.
         format: Public name of the format of the messages, for a schema that stands in them.
         families: Column families of an HBase table, likewise.
-        apply_as_truncates: Whether truncates remove rows.
+        apply_truncates: Whether truncates remove rows.
 
     Returns:
         The columns of rows, and ``_changewire``, the change that the row is from.
@@ -106,9 +104,7 @@ def current(
         ImportError: As for `history`.
     """
     decode_options = options_of_log(format, keys, families)
-    return _made(
-        log, table, rows, keys, decode_options, Newest, apply_as_truncates=apply_as_truncates
-    )
+    return _made(log, table, rows, keys, decode_options, Newest, apply_truncates=apply_truncates)
 
 
 def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
@@ -119,12 +115,12 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     decode_options: DecodeOptions | None,
     make: Callable[[Shape, Truncates], Versions | Newest],
     *,
-    apply_as_truncates: bool,
+    apply_truncates: bool,
 ) -> pa.Table:
     is_json = isinstance(rows, str) and rows == "json"
     row = None if is_json else given_columns(rows, decode_options)
     found = table_log(LogRows(log), table)
     known = (one["key"] for one in found.changes)
     shape = JsonRows() if row is None else TypedRows(row, keys or keys_of(known))
-    truncates = truncates_of(found.truncates) if apply_as_truncates else []
+    truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))

@@ -16,7 +16,7 @@ def trace(
     key: Mapping[str, Any],
     *,
     table: str | None = None,
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
 ) -> History:
     """Return what each change did to a row, in the order of the log, and why others did nothing.
 
@@ -24,7 +24,7 @@ def trace(
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
         key: Columns that name the row, with the values that the log has: ``{"id": 1004}``.
         table: The table, as ``database.table`` in the messages; None if no other has the key.
-        apply_as_truncates: Whether truncates remove rows.
+        apply_truncates: Whether truncates remove rows.
 
     Returns:
         A step for each change, and the row after them; no steps if the log does not have the key.
@@ -35,4 +35,4 @@ def trace(
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return traced(LogRows(log), wanted_key(key), table, truncates=apply_as_truncates)
+    return traced(LogRows(log), wanted_key(key), table, truncates=apply_truncates)

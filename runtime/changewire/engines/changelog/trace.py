@@ -70,7 +70,7 @@ def history_in(found: Found, *, truncates: bool) -> History:
         found.changes,
         refused=found.refused,
         befores=found.befores,
-        apply_as_truncates=truncates,
+        apply_truncates=truncates,
     )
 
 

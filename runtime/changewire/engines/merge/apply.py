@@ -118,9 +118,7 @@ class Run:
         self._decoder = options.decoder() if decoder is None else decoder
         self._show_values, self._progress = show_values, progress
         self._log = LocalLog(options.log, options.routing.template.text)
-        known = known_log(
-            self._log, options.routing, with_truncates=options.tables.apply_as_truncates
-        )
+        known = known_log(self._log, options.routing, with_truncates=options.tables.apply_truncates)
         self._merges = Merges(options, self._log, known)
         self._number = 0
 

@@ -46,7 +46,7 @@ class Merges:
         Doing it again changes nothing.
         """
         options, known = self.options, self.known
-        facts = facts_of(rows, with_truncates=options.tables.apply_as_truncates)
+        facts = facts_of(rows, with_truncates=options.tables.apply_truncates)
         sources = sources_of(rows, facts, options)
         routes = find_routes(sources.route_keys, options.routing, known.tables)
         of_table = partial(there, log=self.log.id, adopts=options.adopts)
@@ -79,7 +79,7 @@ class Merges:
             refused |= failures
         known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
-        with_truncates = options.tables.apply_as_truncates
+        with_truncates = options.tables.apply_truncates
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
 

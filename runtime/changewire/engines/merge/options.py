@@ -91,7 +91,7 @@ def local_options(
     return LocalOptions(
         decode_options=decode_options,
         tables=asked,
-        routing=Routing(template, asked.null_set, reserved, asked.max_new_tables),
+        routing=Routing(template, asked.default_table, reserved, asked.max_new_tables),
         log=log,
         rows={name: _rows(one, decode_options) for name, one in by_table.items()},
         adopts=adopt,

@@ -32,7 +32,7 @@ from changewire.engines.spark.merge.query import start
 from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.read import read_files
 from changewire.engines.spark.session import is_remote, session
-from changewire.engines.spark.stream.ending import await_end
+from changewire.engines.spark.stream.ending import await_termination
 from changewire.engines.spark.stream.report import CommittedBatches
 
 
@@ -88,7 +88,7 @@ def run_stream(
     stream = replace(stream_options, listener=StreamListener(written=batches.written))
     query = _started(spark, options, decode_options, stream, table_options)
     ready = time.perf_counter()
-    signal = await_end(query, progress=batches.committed)
+    signal = await_termination(query, progress=batches.committed)
     return Outcome(
         counts=batches.counts,
         format=decode_options.format,

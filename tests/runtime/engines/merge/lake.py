@@ -107,17 +107,17 @@ class Lake:
         log = LogPlace(places["log"], places["sink"])
         target, checkpoint = places["target"], places["checkpoint"]
         decode = DecodeOptions("dataworks-json")
-        given: dict[str, Any] = {"null_set": "null", **options}
+        given: dict[str, Any] = {"default_table": "null", **options}
         how = apply_options(decode, TableOptions(target, **given), log=log, checkpoint=checkpoint)
         stream = self.read(spark)
         query = start(stream, how, listener, AVAILABLE_NOW, ChangeDecoder(decode))
-        cws.await_end(query)
+        cws.await_termination(query)
 
     def apply_messages(self, spark: SparkSession, **options: Any) -> None:
         """Apply the messages that were sent, by what users call."""
         given: dict[str, Any] = {"trigger": AVAILABLE_NOW, **self.places, **options}
         query = apply_changes(self.read(spark), **given)
-        cws.await_end(query)
+        cws.await_termination(query)
 
     def log(self, spark: SparkSession) -> DataFrame:
         """Return the log."""

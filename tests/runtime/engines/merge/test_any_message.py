@@ -117,10 +117,10 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         rows=kind,
         checkpoint=places["checkpoint"],
         trigger={"availableNow": True},
-        apply_as_truncates=True,
+        apply_truncates=True,
         metrics=lines.append,
     )
-    cws.await_end(query)
+    cws.await_termination(query)
     batches = [json.loads(line) for line in lines]
     found = placed(spark, lake)
     for kind, count in (("change", "changes"), ("dead_letter", "dead_letters")):
@@ -133,7 +133,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
     assert not lake.log(spark).where("code = 'apply-failed'").count()
     assert differences(rows_found, expected) == []
     assert not verify(
-        spark, places["log"], target=template(lake), sink=lake.sink, apply_as_truncates=True
+        spark, places["log"], target=template(lake), sink=lake.sink, apply_truncates=True
     ).count()
 
 

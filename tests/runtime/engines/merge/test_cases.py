@@ -71,7 +71,7 @@ def ended(
     for at, (one, other) in enumerate(zip_longest(batches, drawn, fillvalue=())):
         lake.send([*one, *other])
         if at in {1, len(batches) - 1}:
-            lake.apply(spark, deletes=deletes, apply_as_truncates=True)
+            lake.apply(spark, deletes=deletes, apply_truncates=True)
     return Ended(lake.content(spark), expected, [one for batch in drawn for one in batch])
 
 

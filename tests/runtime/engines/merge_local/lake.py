@@ -70,7 +70,7 @@ class Lake:
         """Return a run that takes changes themselves for messages."""
         decode = DecodeOptions("dataworks-json")
         places, adopt = self.places, options.pop("adopt", False)
-        given: dict[str, Any] = {"null_set": "null", **options}
+        given: dict[str, Any] = {"default_table": "null", **options}
         tables = TableOptions(places["target"], **given)
         how = local_options(decode, tables, log=places["log"], adopt=adopt)
         return Run(how, decoder=ChangeDecoder(decode))

@@ -83,7 +83,7 @@ def applied(root: Path, sent: Read, **options: Any) -> Lake:
         format=sent.format,
         target=f"{root}/tables/{{database}}",
         keys=KEYS.get(sent.format),
-        apply_as_truncates=True,
+        apply_truncates=True,
         batch_size=BATCH,
         **options,
     )

@@ -29,6 +29,6 @@ def test_examples_end_as_the_page_says(tmp_path: Path, deletes: str) -> None:
     together = [
         [one for part in batch for one in part] for batch in zip_longest(*sent, fillvalue=())
     ]
-    lake.apply(*together, deletes=deletes, apply_as_truncates=True)
+    lake.apply(*together, deletes=deletes, apply_truncates=True)
     rows = [row for table in lake.content().values() for row in table.values()]
     assert {row["id"]: row for row in rows} == expected

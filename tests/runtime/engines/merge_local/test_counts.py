@@ -30,10 +30,10 @@ def test_truncates_and_statements_are_told(tmp_path: Path) -> None:
     left = {"truncates_not_applied": 1, "statements_without_rows": 2}
     assert outcome.tables == {"inserted": 1, **left}
     lake = Lake(tmp_path / "b")
-    outcome = lake.apply_records(records(*told), apply_as_truncates=True)
+    outcome = lake.apply_records(records(*told), apply_truncates=True)
     assert outcome.tables == {"statements_without_rows": 2}
     assert lake.rows() == []
-    again = lake.apply_records(records(*told), apply_as_truncates=True)
+    again = lake.apply_records(records(*told), apply_truncates=True)
     assert (again.tables, again.already_in_log) == ({}, 4)
 
 

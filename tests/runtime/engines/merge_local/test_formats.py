@@ -61,7 +61,7 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     folder = EXAMPLES / FOLDERS[name]
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     told = list[int]()
-    options: dict[str, Any] = {"format": name, "target": target, "null_set": "none"}
+    options: dict[str, Any] = {"format": name, "target": target, "default_table": "none"}
     log = f"{tmp_path}/log"
     outcome = cwd.apply_changes(folder, **options, log=log, progress=told.append)
     assert told == [outcome.counts.messages]

@@ -263,7 +263,7 @@ def test_a_run_begins_with_few_columns_of_its_log(
 
     with monkeypatch.context() as patch:
         patch.setattr(LocalLog, "rows", seen)
-        run = lake.run(apply_as_truncates=True)
+        run = lake.run(apply_truncates=True)
     assert [len(part) for part in parts] == [2]
     assert parts[0].nbytes < 1000
     late = placed(change(key=1, sequence=6, a=1), change(key=2, sequence=6), start=9)

@@ -265,10 +265,10 @@ def test_truncates_remove_what_is_older(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     patch = change("update", 1, 6, image="patch", b=1)
     lake.apply(placed(change(key=1, sequence=1, a=1), change(key=2, sequence=1, a=1), patch))
-    lake.apply(placed(truncate(5), truncate(None), start=10), apply_as_truncates=True)
+    lake.apply(placed(truncate(5), truncate(None), start=10), apply_truncates=True)
     assert lake.json_rows() == {1: {"id": 1, "b": 1}}
     late = placed(change(key=2, sequence=4, a=2), change(key=3, sequence=7, a=3), start=20)
-    lake.apply(late, apply_as_truncates=True)
+    lake.apply(late, apply_truncates=True)
     assert lake.json_rows() == {1: {"id": 1, "b": 1}, 3: {"id": 3, "a": 3}}
     assert reasons(lake) == [("truncate-without-sequence", 11)]
 

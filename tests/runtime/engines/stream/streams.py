@@ -121,7 +121,7 @@ class Stream:
     def land(self, spark: SparkSession, **options: Any) -> Any:
         """Run that query over all messages that are there."""
         query = self.start(spark, **options)
-        cws.await_end(query)
+        cws.await_termination(query)
         return query
 
     def land_plainly(self, spark: SparkSession, **options: Any) -> Any:
@@ -135,7 +135,7 @@ class Stream:
             trigger=AVAILABLE_NOW,
             **options,
         )
-        cws.await_end(query)
+        cws.await_termination(query)
         return query
 
     def log(self, spark: SparkSession) -> DataFrame:

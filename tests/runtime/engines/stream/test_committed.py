@@ -147,7 +147,7 @@ def test_a_message_that_is_lost_behind_decode_stops_the_query(
     query = made.start(spark, wrap=lossy)
     heard: list[BatchProgress] = []
     with pytest.raises(ConservationError, match=r"batch 0: the source delivered 13 .* were 12"):
-        cws.await_end(query, progress=heard.append)
+        cws.await_termination(query, progress=heard.append)
     assert [(batch.rows, batch.messages) for batch in heard] == [(13, 12)]
     assert not query.isActive
 
@@ -162,7 +162,7 @@ def test_a_task_that_is_done_again_is_no_loss(spark: SparkSession, tmp_path: Pat
         assert decoded.rows.count() == 15
 
     heard: list[BatchProgress] = []
-    cws.await_end(made.start(spark, written=lose), progress=heard.append)
+    cws.await_termination(made.start(spark, written=lose), progress=heard.append)
     assert [(batch.rows, batch.messages) for batch in heard] == [(26, 26)]
     assert made.landed(spark) == made.expected()
 
@@ -177,7 +177,7 @@ def test_what_progress_raises_ends_the_query(spark: SparkSession, tmp_path: Path
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        cws.await_end(query, progress=broken)
+        cws.await_termination(query, progress=broken)
     assert not query.isActive
 
 
@@ -205,7 +205,7 @@ def test_offsets_without_a_record_are_counted(
         sink="parquet",
         trigger={"availableNow": True},
     )
-    assert cws.await_end(query, progress=heard.append) is None
+    assert cws.await_termination(query, progress=heard.append) is None
     assert sum(batch.rows for batch in heard) == 26
     assert [batch.offset_gaps for batch in heard] == [None, 1, 0, 1]
     assert [batch.lag_offsets for batch in heard] == [21, 14, 7, 0]

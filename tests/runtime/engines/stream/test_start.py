@@ -152,7 +152,7 @@ def test_a_signal_ends_a_query_after_its_batch(spark: SparkSession, tmp_path: Pa
 
         before = signal.getsignal(number)
         query = made.start(spark, trigger={"processingTime": "100 milliseconds"}, notice=notice)
-        assert cws.await_end(query) is number
+        assert cws.await_termination(query) is number
         assert signal.getsignal(number) is before
         assert not query.isActive
         assert made.landed(spark) == made.expected()

@@ -50,7 +50,7 @@ def history(
     keys: Sequence[str] | None = None,
     format: str | None = None,
     families: Sequence[str] | None = None,
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
     names: VersionNames = "plain",
 ) -> DataFrame:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
@@ -71,7 +71,7 @@ def history(
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
         families: Column families of an HBase table, as in `decode`, likewise.
-        apply_as_truncates: Whether truncates end versions.
+        apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
@@ -93,7 +93,7 @@ def history(
     found = table_in(whole, table)
     shape = _shape(found, rows, keys, decode_options)
     truncates = []
-    if apply_as_truncates:  # the driver has them in memory
+    if apply_truncates:  # the driver has them in memory
         logged = found.where(is_truncate()).toArrow().cast(LOGGED)
         truncates = truncates_of(chain.from_iterable(map(rows_in, logged.to_batches())))
     make = Versions(shape, truncates, names)

@@ -31,7 +31,7 @@ def trace(
     *,
     table: str,
     sink: str = "delta",
-    apply_as_truncates: bool = False,
+    apply_truncates: bool = False,
 ) -> History:
     """Return what each change did to a row, in the order of the log, and why others did nothing.
 
@@ -43,7 +43,7 @@ def trace(
         key: Columns that name the row, with the values that the log has: ``{"id": 1004}``.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
         sink: Format of the log.
-        apply_as_truncates: Whether truncates remove rows.
+        apply_truncates: Whether truncates remove rows.
 
     Returns:
         A step for each change, and the row after them; no steps if the log does not have the key.
@@ -66,7 +66,7 @@ def trace(
             yield batch.filter(pa.array([any(map(is_wanted, texts)) for texts in keys], pa.bool_()))
 
     mine = found.where(has_key).mapInArrow(each, spark_type(_READ))
-    parts = [mine, *([found.where(is_truncate())] if apply_as_truncates else [])]
+    parts = [mine, *([found.where(is_truncate())] if apply_truncates else [])]
     first = pa.concat_tables(map(_collected, parts))
     majors = {
         row["sequence"]["major"]
@@ -76,7 +76,7 @@ def trace(
     if majors:  # the images of these updates may have other keys
         is_near = (F.col("op") == "update") & F.col("sequence.major").isin(*majors)
         first = pa.concat_tables([first, _collected(found.where(is_near))])
-    return traced(LogRows(first), wanted, table, truncates=apply_as_truncates)
+    return traced(LogRows(first), wanted, table, truncates=apply_truncates)
 
 
 def _collected(rows: DataFrame) -> pa.Table:

@@ -64,7 +64,7 @@ def land(
         **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Returns:
-        The running query. `await_end` raises what stops it.
+        The running query. `await_termination` raises what stops it.
 
     Raises:
         ValueError: An argument is not valid, or `messages` is not a stream or has no positions.

@@ -66,7 +66,7 @@ class Merger:
         check_dead_letters(options.tables.max_dead_letters, facts.counts, rows, batch.number)
         if self.known is None:
             there = None if log.schema(spark) is None else log.read(spark)
-            with_truncates = options.tables.apply_as_truncates
+            with_truncates = options.tables.apply_truncates
             self.known = known_log(
                 there, options.routing, with_truncates=with_truncates, sink=log.sink
             )

@@ -156,7 +156,7 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
     sums = (column.alias(name) for name, column in found.items())
     counted = rows.groupBy(*groups).agg(*totals(), *sums).collect()
     counts = counted_rows(counted, Counts()).checked()
-    is_truncated = options.tables.apply_as_truncates
+    is_truncated = options.tables.apply_truncates
     changes = [one for one in counted if one["kind"] == CHANGE and one["rows"] > one["keyless"]]
     truncates = [one for one in counted if is_truncated and one["op"] == "truncate"]
     least: dict[RouteKey, int] = {}

@@ -59,7 +59,7 @@ def feeds(routing: Routing, target: Target, namespaces: Iterable[Namespace]) -> 
     source, named = F.col("source"), F.lit(True)  # noqa: FBT003 - a column of this value
     for name, value in zip(routing.template.fields, target.origin, strict=True):
         field = source[name]
-        if name == "table" and value == routing.null_set:
+        if name == "table" and value == routing.default_table:
             field = F.when(F.col("op").isin(*WRITES), F.coalesce(field, F.lit(value))).otherwise(
                 field
             )

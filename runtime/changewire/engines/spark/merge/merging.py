@@ -83,7 +83,7 @@ class BatchMerge:
         )
         operations, with_truncates = (
             self.facts.counts.by_operation,
-            self.options.tables.apply_as_truncates,
+            self.options.tables.apply_truncates,
         )
         self.counts += not_applied(operations, with_truncates=with_truncates)
         routes = find_routes(sources.route_keys, self.options.routing, self.known.tables)
@@ -111,7 +111,7 @@ class BatchMerge:
         if routes.refused:
             self.rows = with_reasons(self.rows, routes.refused)
             self.refused.are_marked = True
-        if self.options.tables.apply_as_truncates:
+        if self.options.tables.apply_truncates:
             self.refused.by_rows.append(_LOST)
 
     def _with_schemas(self) -> BatchSources:

@@ -97,7 +97,7 @@ def apply_options(
     return ApplyOptions(
         decode_options=decode_options,
         tables=asked,
-        routing=Routing(template, asked.null_set, reserved, asked.max_new_tables),
+        routing=Routing(template, asked.default_table, reserved, asked.max_new_tables),
         log=log,
         checkpoint=checkpoint,
         rows={name: _rows(one, decode_options) for name, one in by_table.items()},

@@ -64,7 +64,7 @@ def apply_changes(
             `ApplyKeywords`.
 
     Returns:
-        The running query. `await_end` raises what stops it.
+        The running query. `await_termination` raises what stops it.
 
     Raises:
         ValueError: An argument is not valid, or `messages` is not a stream or has no positions.

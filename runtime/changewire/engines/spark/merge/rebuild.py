@@ -32,8 +32,8 @@ def rebuild(
     tables: Iterable[str] | None = None,
     where: str | None = None,
     sink: str = "delta",
-    null_set: str | None = None,
-    apply_as_truncates: bool = False,
+    default_table: str | None = None,
+    apply_truncates: bool = False,
     deletes: str = "remove",
 ) -> list[str]:
     """Make tables anew from their log: each gets the rows that the log says, in one commit.
@@ -48,8 +48,8 @@ def rebuild(
         tables: Names of sources such as ``shop.orders``; None for all that the log has.
         where: Condition in SQL on rows of the log, such as ``"timestamp >= '2026-07-01'"``.
         sink: Format of log and tables.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether truncates are applied.
+        default_table: Table of writes that name none.
+        apply_truncates: Whether truncates are applied.
         deletes: As for `apply_changes`.
 
     Returns:
@@ -58,10 +58,10 @@ def rebuild(
     Raises:
         OutputError: A table does not exist; `apply_changes` makes tables.
     """
-    place, routing = LogPlace(log, sink), Routing(template_of(target), null_set)
+    place, routing = LogPlace(log, sink), Routing(template_of(target), default_table)
     whole = place.read(spark)
     rows = whole if where is None else whole.where(where)
-    known = known_log(rows, routing, with_truncates=apply_as_truncates, sink=sink)
+    known = known_log(rows, routing, with_truncates=apply_truncates, sink=sink)
     wanted = None if tables is None else {*tables}
     made: list[str] = []
     with batch_settings(spark):

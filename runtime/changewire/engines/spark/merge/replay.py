@@ -103,7 +103,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         known = known_log(
             whole,
             options.routing,
-            with_truncates=options.tables.apply_as_truncates,
+            with_truncates=options.tables.apply_truncates,
             sink=log.sink,
         )
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)

@@ -35,8 +35,8 @@ def verify(
     *,
     target: str,
     sink: str = "delta",
-    null_set: str | None = None,
-    apply_as_truncates: bool = False,
+    default_table: str | None = None,
+    apply_truncates: bool = False,
 ) -> DataFrame:
     """Compare tables with the log that they were made of; each row that differs is returned.
 
@@ -45,8 +45,8 @@ def verify(
         log: Path of the log (it has a slash), or name of its table.
         target: Path or name of the tables, as for `apply_changes`.
         sink: Format of log and tables.
-        null_set: Table of writes that name none.
-        apply_as_truncates: Whether truncates were applied.
+        default_table: Table of writes that name none.
+        apply_truncates: Whether truncates were applied.
 
     Returns:
         ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
@@ -54,9 +54,9 @@ def verify(
         that the row should be from: ``major``, ``minor``, ``topic``, ``partition``, ``offset`` and
         ``element``, of a row that should be deleted those of its delete. No rows: all is right.
     """
-    place, routing = LogPlace(log, sink), Routing(template_of(target), null_set)
+    place, routing = LogPlace(log, sink), Routing(template_of(target), default_table)
     rows = place.read(spark)
-    known = known_log(rows, routing, with_truncates=apply_as_truncates, sink=sink)
+    known = known_log(rows, routing, with_truncates=apply_truncates, sink=sink)
     parts = [_faults(spark, rows, one, known, routing, sink) for one in known.tables.names.values()]
     nothing = spark.range(0).select(
         *(F.lit(None).cast("string").alias(name) for name in _TEXTS),

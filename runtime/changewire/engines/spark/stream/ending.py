@@ -25,7 +25,7 @@ _OWN: Final[tuple[type[Exception], ...]] = (ConservationError, *StreamError.__su
 _OWN_ERRORS: Final = {error.__name__: error for error in _OWN}
 
 
-def await_end(
+def await_termination(
     query: StreamingQuery, *, progress: ProgressListener | None = None
 ) -> signal.Signals | None:
     """Wait until a query ends. SIGINT and SIGTERM end it after the batch that it is at.
