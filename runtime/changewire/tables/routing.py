@@ -170,9 +170,10 @@ def in_order(keys: Iterable[RouteKey]) -> list[RouteKey]:
     brings are among them.
     """
 
-    def place(one: RouteKey) -> tuple[bool, list[str]]:
+    def place(one: RouteKey) -> tuple[bool, bool, list[str]]:
         source, op = one
-        return op == DELETE, [getattr(source, name) or "" for name in NAMES]
+        names = [getattr(source, name) or "" for name in NAMES]
+        return goes_to_all(op, source), op == DELETE, names
 
     return sorted(keys, key=place)
 

@@ -56,6 +56,15 @@ def test_a_delete_without_set_holds_for_tables_that_come_later() -> None:
     assert (rows(tables), result.counts) == ([{"id": 2}], {"inserted": 1})
 
 
+def test_a_delete_without_set_holds_for_a_table_that_a_delete_brings() -> None:
+    """A table that its batch brings by a delete alone has the deletes without set as well."""
+    tables, _ = applied(
+        placed(change("delete", sequence=6), change("delete", sequence=9, table=None))
+    )
+    applied(placed(change(sequence=8), start=2), tables=tables)
+    assert rows(tables) == []
+
+
 @steady
 @given(st.data())
 def test_deletes_without_set_in_any_history(data: Any) -> None:
