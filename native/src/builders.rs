@@ -113,7 +113,7 @@ impl TextColumn {
         }
     }
 
-    /// Return the column; an error if it is to be text, and is no UTF-8.
+    /// Return the column; an error if it is to be text, and is not UTF-8.
     pub fn finish(mut self, is_text: bool) -> Result<ArrayRef, ArrowError> {
         self.add_nulls();
         let nulls = nulls(&mut self.valid);

@@ -47,7 +47,7 @@ pub struct Declined {
 }
 
 impl Declined {
-    /// Whether the bytes are no message of the table's, and nothing was written.
+    /// Whether the table does not accept the bytes; then nothing was written.
     pub fn is_of_bytes(self) -> bool {
         self.node.is_some() || self.why == Why::Text
     }

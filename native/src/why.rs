@@ -3,7 +3,7 @@
 /// A reason. Counts of declined messages name it, and `docs/native.md` lists the names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// Bytes that are no message of the table's, or no text at all.
+    /// Bytes that the table does not accept, or that are not text.
     Text,
     /// A record without value.
     Null,

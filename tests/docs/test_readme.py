@@ -26,7 +26,7 @@ def test_the_first_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFi
 def test_captured_messages_become_tables_by_the_command_of_a_topic(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a file in place of a topic the command makes the log, the table and the report."""
+    """With a file instead of a topic, the command makes the log, the table and the report."""
     monkeypatch.chdir(tmp_path)
     (command,) = (b.code for b in all_blocks(README) if "--kafka" in b.code)
     words = shlex.split(command.replace("\\\n", " "))

@@ -123,7 +123,7 @@ def test_messages_with_anything_anywhere(stem: str, data: st.DataObject) -> None
 
 
 def test_particle_type_beyond_64_bits_is_refused() -> None:
-    """A particle type that nobody knows must be an integer of 64 bits all the same."""
+    """An unknown particle type must be an integer of 64 bits all the same."""
     (value, *_) = (msgspec.msgpack.decode(bytes.fromhex(t)) for t in schema("write")["examples"])
     value[2][4] = [["a", 2**63, 0, None]]
     assert set(verdicts(value, "write").values()) == {False}

@@ -86,7 +86,7 @@ def test_another_version_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_kernel_of_other_adapters_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that was built from other sources of the adapters is not used, and this is told."""
+    """A kernel built from other sources of the adapters is not used, and the report says why."""
     assert native.misfit() is None
     monkeypatch.setattr(native, "digest_of_adapters", lambda: "0")
     assert native.kernel_of(OPTIONS) is None

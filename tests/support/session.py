@@ -42,7 +42,7 @@ SPARING: Final = {
     # No checksums of logs and checkpoints: each is one more file to create and to rename.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
-    # No texts of plans, and little of past queries, for pages that nobody looks at.
+    # No texts of plans, and little of past queries, for pages that are not shown.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "10",
@@ -57,8 +57,8 @@ INTERPRETED: Final = {
     "spark.sql.adaptive.enabled": "false",
     "spark.databricks.delta.stats.skipping": "false",
 }
-"""Settings by which Spark interprets plans in place of compiling them, plans once, and reads every
-file of a table in place of asking which it needs: quicker for few rows."""
+"""Settings by which Spark interprets plans instead of compiling them, plans once, and reads every
+file of a table instead of asking which it needs: quicker for few rows."""
 
 
 @contextmanager

@@ -54,7 +54,7 @@ impl RecordKey {
         self.is_base64 = true;
         let RecordKey { row, data, tape, is_base64, .. } = self;
         let message = Message { text, tape, exact: true };
-        // Python tells leniencies of rows, and none of their keys.
+        // Python reports leniencies of rows, and not of their keys.
         let (mut next, mut notes) = (0, Notes::new());
         write_row(&map, &message, row, data, |name, slot, out| {
             let column = columns.map(|columns| columns.next(name, &mut next));

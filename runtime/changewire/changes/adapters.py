@@ -50,7 +50,7 @@ def event_of(format: str, system: str) -> Callable[..., ChangeRow]:
 def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRow]:
     """Return a function of another package's adapter, whose result is checked.
 
-    The message is refused if the result is no change, or the function raises anything but
+    The message is refused if the result is not a change, or the function raises anything but
     `DecodeError`. The issue has only the name of the exception: its text may hold values.
     """
 

@@ -69,7 +69,7 @@ class TableArguments(NamedTuple):
         """Return the options of the tables of a target; None without one.
 
         Raises:
-            typer.BadParameter: An option is not valid, or is for tables and there are none.
+            typer.BadParameter: An option is not valid, or is for tables, without `target`.
         """
         if target is None:
             self._check_unused()

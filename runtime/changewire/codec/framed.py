@@ -23,7 +23,7 @@ _COMPRESSED: Final[Mapping[bytes, str]] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\x
 
 
 def framing_issue(data: bytes, rule: str, what: str = "a message") -> Issue | None:
-    """Return why bytes are no message, if they hold one; None for any others."""
+    """Return why bytes are not a message, if they contain one; None for any others."""
     if data.startswith(_ZERO) and _begins_as_message(data[PREFIX_BYTES:]):
         expected = (
             f"{what} without the {PREFIX_BYTES} bytes of a schema registry before it, which "

@@ -25,7 +25,7 @@ _COUNTED_EXTS: Final = {0xC7: 1, 0xC8: 2, 0xC9: 4}
 
 
 class MalformedError(Exception):
-    """The bytes are no MessagePack, or none that Python has a value for."""
+    """The bytes are not MessagePack, or Python has no value for them."""
 
     def __init__(self, issue: Issue, byte_offset: int | None) -> None:
         super().__init__(issue.code)

@@ -79,7 +79,7 @@ def element_columns(  # noqa: PLR0917 - one for each part of a row
 ) -> dict[str, pa.Array]:
     """Join the columns of elements with those of their records; `places` as for `records_of`.
 
-    `kind` and `own` are of elements that are no dead letters.
+    `kind` and `own` are of elements that are not dead letters.
     """
     rows = len(leniencies)
     is_dead = pc.is_valid(dead["code"])

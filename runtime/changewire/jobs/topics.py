@@ -58,7 +58,7 @@ def stream_topics(
 def reported(outcome: Outcome, *, output: str, inputs: Sequence[str] | None = None) -> Outcome:
     """Write the report of a run to a folder, and return its outcome with all that it says.
 
-    The inputs are told as they were named; None keeps those of the outcome.
+    The outcome has the inputs as they were named; None keeps its own.
     """
     names = list(outcome.inputs if inputs is None else inputs)
     is_asked = outcome.counts.dead_letters and outcome.format != AUTO

@@ -75,7 +75,7 @@ class Routing(Struct, frozen=True):
 
     Attributes:
         template: How targets are named.
-        default_table: Table of writes whose source names none; None: there is no such table.
+        default_table: Table of writes whose source names no table; by default they are refused.
         reserved: Places that no table may have.
         max_new_tables: How many tables a batch may bring; None for any number.
     """

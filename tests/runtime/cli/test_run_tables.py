@@ -136,7 +136,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
         (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
         (
             ["--rows", "nested"],
-            "'nested' is no pyarrow.Schema, no StructType",
+            "a schema or its path, found 'nested'",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
         (["--sink", "iceberg"], "No such option: --sink"),
@@ -207,7 +207,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
     ("arguments", "sentence"),
     [
         (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
-        (["--rows", "missing.json"], "'missing.json' is no pyarrow.Schema"),
+        (["--rows", "missing.json"], "a schema or its path, found 'missing.json'"),
         (["--rows", "missing.json", "--as", "messages"], "messages are kept as they are"),
         (["--rows", "variant"], "rows='variant' is for Spark"),
     ],

@@ -1,4 +1,4 @@
-"""Logs that queries without Spark read: folders and tables, replays, and what is no log."""
+"""Logs that queries without Spark read: folders and tables, replays, and what is not a log."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_text_of_other_libraries() -> None:
 
 
 def test_what_is_no_change_log() -> None:
-    """The error says what is missing, or that rows are no JSON text."""
+    """The error says what is missing, or that rows are not JSON text."""
     changes = log_of(placed(change(a=1)))
     with pytest.raises(OutputError, match="no column 'element'"):
         cwa.history(changes.drop_columns(["element"]), table="d.t")

@@ -36,7 +36,7 @@ def batches(rows: Sequence[Row], cuts: random.Random) -> Iterator[pa.RecordBatch
 @pytest.mark.parametrize("share", [0.02, 0.3, 1.0])
 @pytest.mark.parametrize("seed", range(10))
 def test_rows_come_in_the_order_of_messages(seed: int, share: float) -> None:
-    """A message that was declined has its decoded rows in place of those that were made."""
+    """A message that was declined has its decoded rows instead of those that were made."""
     drawn = random.Random(seed)  # noqa: S311 - the same in each run
     made: list[Row] = []
     decoded: list[Row] = []

@@ -78,16 +78,16 @@ def test_a_change_holds_what_its_model_holds(name: str, path: Path) -> None:
     """Each column of a change is a value of the message; none is lost, and none is added."""
     for model in FORMATS[name].codec.decode_all(wire_of(path)):
         (change,) = cw.changes(model)
-        told = facts(name, model)
+        recorded = facts(name, model)
         source = change.source
-        assert (source.database, source.schema, source.table) == told["source"]
+        assert (source.database, source.schema, source.table) == recorded["source"]
         for image in ("before", "after"):
-            assert in_change(getattr(change, image), told[image]), image
+            assert in_change(getattr(change, image), recorded[image]), image
         time = change.event_time and _microseconds(change.event_time)
-        assert time == (told["time"] and told["time"] * 1000)
+        assert time == (recorded["time"] and recorded["time"] * 1000)
         sequence = change.sequence and (change.sequence.major, change.sequence.minor)
-        assert sequence == told["sequence"]
-        for attribute, value in told["attributes"].items():
+        assert sequence == recorded["sequence"]
+        for attribute, value in recorded["attributes"].items():
             assert in_change(change.attributes[attribute], value), attribute
 
 

@@ -86,8 +86,8 @@ def test_refused_and_replayed_and_waiting_changes(spark: SparkSession, tmp_path:
     before = change("update", 1, (5, 0), before={"id": 1}, is_lone=True)
     moved = [before, change("update", 7, 5, a=1)]
     waits = change("update", 7, (6, 0), before={"id": 7}, is_lone=True)
-    told = [first, second, third, first, *placed(*moved, waits, start=10)]
-    log = log_in(tmp_path, log_of(told, [again]), refused([second, third]))
+    recorded = [first, second, third, first, *placed(*moved, waits, start=10)]
+    log = log_in(tmp_path, log_of(recorded, [again]), refused([second, third]))
     found = history(spark, log).toArrow()
     arrow = cwa.history(tmp_path, table="d.t")
     assert plain(found.cast(arrow.schema)) == plain(arrow)
@@ -116,9 +116,11 @@ def test_a_log_of_a_stream_and_hostile_names(spark: SparkSession, tmp_path: Path
     write_deltalake(f"{tmp_path}/log", rows)
     (row,) = cws.history(spark, f"{tmp_path}/log", table=f"d.{name}").collect()
     assert row["row"] == '{"id":"k","a\'b`c.d":"v"}'
-    told = cws.trace(spark, f"{tmp_path}/log", {"id": "k"}, table=f"d.{name}", apply_truncates=True)
-    assert [step.kind for step in told.steps] == ["full", "truncate"]
-    assert told == cwa.trace(tmp_path, {"id": "k"}, apply_truncates=True)
+    recorded = cws.trace(
+        spark, f"{tmp_path}/log", {"id": "k"}, table=f"d.{name}", apply_truncates=True
+    )
+    assert [step.kind for step in recorded.steps] == ["full", "truncate"]
+    assert recorded == cwa.trace(tmp_path, {"id": "k"}, apply_truncates=True)
 
 
 DRAWN = {
@@ -248,7 +250,7 @@ def test_what_is_no_log(spark: SparkSession, tmp_path: Path) -> None:
             history(spark, log_in(tmp_path / str(number), table))
     (tmp_path / "log").mkdir()
     log = log_in(tmp_path / "log", rows)
-    with pytest.raises(ValueError, match=r"'text' is no pyarrow\.Schema, no StructType"):
+    with pytest.raises(ValueError, match=r"a schema or its path, found 'text'"):
         history(spark, log, rows="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
         cws.history(spark, log, table="d.other", sink="parquet", rows=TYPED)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import pyarrow as pa
 from msgspec.structs import replace
-from tests.runtime.engines.merge_local.lake import ChangeDecoder, records_of, told
+from tests.runtime.engines.merge_local.lake import ChangeDecoder, recorded, records_of
 from tests.runtime.tables.model import Key, Version, key_of
 
 from changewire.changes.decode_options import DecodeOptions
@@ -59,7 +59,7 @@ def _attempt(rows: pa.Table, attempt: int) -> pa.Table:
 
 def _decoded(batch: Sequence[PositionedChange]) -> pa.Table:
     decode = ChangeDecoder(DecodeOptions("dataworks-json"))
-    rows = [one for part in told(records_of(batch)).to_batches() for one in decode(part)]
+    rows = [one for part in recorded(records_of(batch)).to_batches() for one in decode(part)]
     return pa.Table.from_batches(rows, decode.schema())
 
 

@@ -18,7 +18,7 @@ fn encodes_and_decodes() {
     }
 }
 
-/// Text that is not what its own bytes are encoded to is no Base64 text.
+/// Base64 text must be equal to what its own bytes are encoded to.
 #[test]
 fn declines_other_text() {
     for text in ["Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zg==Zg==", "====", "=m8=", "Zm8-", "Zm 8", "Zg==\n"] {

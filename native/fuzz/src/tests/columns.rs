@@ -32,7 +32,7 @@ fn texts_are_rows() {
     assert_eq!(found, [Some("a"), None, Some(""), None, Some("é")]);
 }
 
-/// Bytes that are no UTF-8 are no column of text, nor are rows that cut a character.
+/// Bytes that are not UTF-8, and rows that cut a character, cannot be a column of text.
 #[test]
 fn texts_are_utf8() {
     let column = |parts: [&[u8]; 2]| {

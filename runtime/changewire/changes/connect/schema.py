@@ -16,7 +16,7 @@ from changewire_messages.support import pointer_token
 
 
 class ConnectSchemaError(ValueError):
-    """A JSON value is no schema of Kafka Connect."""
+    """A JSON value is not a schema of Kafka Connect."""
 
     def __init__(self, pointer: str, expected: str, actual: Any = UNSET) -> None:
         self.pointer = pointer

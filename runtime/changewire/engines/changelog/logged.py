@@ -137,7 +137,7 @@ def accepted(rows: Iterable[Row], attempts: Mapping[Any, int] | None = None) -> 
 
 
 def place_of(row: Mapping[str, Any]) -> Any:
-    """Return what tells an element from all others; one without a place is like no other."""
+    """Return the identity of an element; one without a place differs from all others."""
     place = tuple(row[name] for name in ELEMENT_PLACE)
     return place if row["offset"] is not None or row["number"] is not None else object()
 

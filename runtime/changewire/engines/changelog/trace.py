@@ -91,7 +91,7 @@ def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
     truncates = [row for row in rows if row[_FOUND] is None and _source(row) in sources]
     found = accepted([*kept, *truncates], attempts)
     refused = {position_in(row): row[MESSAGE] or "" for row in found.refused}
-    # Of a change that is refused only its newest row is told.
+    # A refused change is shown by its newest row alone.
     newest = {position_in(row): row for row in kept if row[KIND] == CHANGE}
     others = [row for place, row in newest.items() if place in refused]
     every = [*found.changes, *others, *found.truncates]

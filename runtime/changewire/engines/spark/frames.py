@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ C = TypeVar("C", bound=Counts)
 
 
 @dataclass(frozen=True)
-class Frames:
+class Frames(ABC):
     """What decoded changes and messages share."""
 
     rows: DataFrame
@@ -31,9 +32,9 @@ class Frames:
         return self.of_kind(DEAD_LETTER)
 
     @cached_property
+    @abstractmethod
     def counts(self) -> Counts:
         """Counts over all rows, checked; one job over the rows."""
-        raise NotImplementedError
 
     def of_kind(self, kind: str) -> DataFrame:
         """Return the rows of one kind, with the columns of its output."""

@@ -52,7 +52,7 @@ def _exact(result: Any, leniencies: list[str]) -> ElementRow:
 
 
 def numbers_as_text(columns: dict[str, Any]) -> int:
-    """Put text in place of integers that VARIANT would round; return how many there were."""
+    """Replace integers that VARIANT would round by text; return how many there were."""
     count = 0
     todo: list[tuple[Any, Any]] = [(columns, name) for name in columns]
     while todo:  # a list of what is left, because values are nested as deep as Python recurses

@@ -265,7 +265,7 @@ _HELD: Final[Mapping[pa.DataType, Callable[[Any], Any]]] = {
     pa.timestamp("us"): _wall_clock,
     pa.date32(): _day,
 }
-"""What types of `_EXACT` hold in place of some values."""
+"""Replacements of some values in types of `_EXACT`."""
 
 
 def _floating(kind: pa.DataType) -> Cell:

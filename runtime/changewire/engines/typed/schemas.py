@@ -67,7 +67,7 @@ def given_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Sche
         return row_columns(pa.schema(rows))
     if hasattr(rows, _OF_SPARK) and isinstance(struct := getattr(rows, _OF_SPARK)(), Mapping):
         return columns_of(struct)
-    wrong = f"rows: {rows!r} is no pyarrow.Schema, no StructType, and no schema or path of one"
+    wrong = f"rows: expected a pyarrow.Schema, a StructType, a schema or its path, found {rows!r}"
     if not isinstance(rows, (str, bytes, PathLike, Mapping)):
         raise ValueError(wrong)  # noqa: TRY004 - a wrong value
     try:

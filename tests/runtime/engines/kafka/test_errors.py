@@ -81,7 +81,7 @@ def test_a_topic_that_is_not_there_is_named(spark: SparkSession, kafka: str) -> 
 
 
 def test_a_refusal_of_the_client_tells_its_reason(spark: SparkSession, kafka: str) -> None:
-    """What Kafka's client refuses is told in its words, with what may be secret left out."""
+    """What Kafka's client refuses is reported in its words, with what may be secret left out."""
     jaas = SECRET["kafka.sasl.jaas.config"].rstrip(";")
     options = {
         "kafka.bootstrap.servers": kafka,
@@ -98,7 +98,7 @@ def test_a_refusal_of_the_client_tells_its_reason(spark: SparkSession, kafka: st
 def test_a_refusal_of_spark_tells_its_reason(
     spark: SparkSession, kafka: str, *, streaming: bool
 ) -> None:
-    """What Spark's source refuses is told in its words, with what may be secret left out."""
+    """What Spark's source refuses is reported in its words, with what may be secret left out."""
     options = {
         "kafka.bootstrap.servers": kafka,
         "subscribe": "t",
@@ -174,7 +174,7 @@ def test_no_secret_is_told(secret: str, value: str, said: str) -> None:
 
 
 def test_a_missing_connector_is_named_as_spark_wants_it() -> None:
-    """A Spark without the connector is told the line that starts one with it."""
+    """A Spark without the connector gets the line that starts one with it."""
     script = (
         "import changewire.spark as cws\n"
         f"spark = cws.session({QUICK})\n"

@@ -34,7 +34,7 @@ TYPE = "value binary, topic string, partition int, offset long"
 
 
 class ChangeDecoder(LeanEffectsDecoder):
-    """Takes changes themselves for messages, so that any history can be told."""
+    """Takes changes themselves for messages, so that any history can be recorded."""
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
         del key

@@ -44,7 +44,7 @@ class Thrice(NamedTuple):
     Attributes:
         lake: Its log and its tables.
         ids: Ids of the rows of each table after each batch.
-        lines: What it told of the batches.
+        lines: Its lines for the batches.
     """
 
     lake: Lake
@@ -181,11 +181,11 @@ def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_number_that_a_double_rounds_is_counted(spark: SparkSession, tmp_path: Path) -> None:
     """Where one type is for all tables, a rounding is in their counts, and in the log."""
     lake = Lake(tmp_path)
-    told = message("INSERT", 1, {"id": 1, "price": "12345678901234567.89"})
+    recorded = message("INSERT", 1, {"id": 1, "price": "12345678901234567.89"})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
-    lake.send_records(records(told, exact))
+    lake.send_records(records(recorded, exact))
     lines: list[str] = []
-    schema = json.dumps(json.loads(told)["schema"])
+    schema = json.dumps(json.loads(recorded)["schema"])
     lake.apply_messages(spark, format=FORMAT, rows=schema, metrics=lines.append)
     assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
     used = {row["offset"]: row["leniencies"] for row in lake.log(spark).collect()}
@@ -310,7 +310,7 @@ def test_a_replay_counts_what_is_left_open(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_folder_without_a_commit_becomes_a_table(spark: SparkSession, tmp_path: Path) -> None:
-    """What a query that was killed while it made a table left behind is in nobody's way."""
+    """What a query that was killed while it made a table left behind does not matter."""
     lake = Lake(tmp_path)
     (lake.tables / "t" / "_delta_log").mkdir(parents=True)
     (lake.tables / "t" / "part-0.parquet").write_bytes(b"half")

@@ -28,7 +28,7 @@ BATCH_SIZE = 1000
 
 
 class ChangeDecoder(LeanEffectsDecoder):
-    """Takes changes themselves for messages, so that any history can be told."""
+    """Takes changes themselves for messages, so that any history can be recorded."""
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
         del key
@@ -41,7 +41,7 @@ def records_of(batch: Sequence[PositionedChange]) -> list[tuple[Any, ...]]:
     return [(msgspec.json.encode(one.change), *one.position[:3]) for one in batch]
 
 
-def told(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+def recorded(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
     """Return records: value, topic, partition and offset."""
     return pa.table(
         {
@@ -78,15 +78,15 @@ class Lake:
     def apply(self, *batches: Sequence[PositionedChange], **options: Any) -> Outcome:
         """Apply changes, a batch after the other in one run."""
         run = self.run(**options)
-        outcomes = [run.apply(told(records_of(batch)), "auto", BATCH_SIZE) for batch in batches]
+        outcomes = [run.apply(recorded(records_of(batch)), "auto", BATCH_SIZE) for batch in batches]
         return outcomes[-1]
 
     def apply_records(self, records: Sequence[tuple[Any, ...]], **options: Any) -> Outcome:
         """Apply messages, by what users call."""
         given: dict[str, Any] = {"format": "dataworks-json", **self.places, **options}
         # Messages are decoded by the batches of a table, and never cut to be merged.
-        parts = told(records).to_batches(max_chunksize=options.get("batch_size", BATCH_SIZE))
-        return apply_changes(pa.Table.from_batches(parts, told([]).schema), **given)
+        parts = recorded(records).to_batches(max_chunksize=options.get("batch_size", BATCH_SIZE))
+        return apply_changes(pa.Table.from_batches(parts, recorded([]).schema), **given)
 
     def log(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the rows of the log, all or those of some kinds."""

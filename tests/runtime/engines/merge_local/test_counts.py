@@ -20,33 +20,33 @@ SCHEMA = json.dumps(json.loads(message("INSERT", 1, None))["schema"])
 
 def test_truncates_and_statements_are_told(tmp_path: Path) -> None:
     """A truncate that is not applied, and a statement without its rows, are counted."""
-    told = [
+    recorded = [
         message("INSERT", 1, {"id": 1}),
         message("TRUNCATE", 2, None),
         message("QUERY", 3, None),
         message("QUERY", 4, None),
     ]
-    outcome = Lake(tmp_path / "a").apply_records(records(*told))
+    outcome = Lake(tmp_path / "a").apply_records(records(*recorded))
     left = {"truncates_not_applied": 1, "statements_without_rows": 2}
     assert outcome.tables == {"inserted": 1, **left}
     lake = Lake(tmp_path / "b")
-    outcome = lake.apply_records(records(*told), apply_truncates=True)
+    outcome = lake.apply_records(records(*recorded), apply_truncates=True)
     assert outcome.tables == {"statements_without_rows": 2}
     assert lake.rows() == []
-    again = lake.apply_records(records(*told), apply_truncates=True)
+    again = lake.apply_records(records(*recorded), apply_truncates=True)
     assert (again.tables, again.already_in_log) == ({}, 4)
 
 
 def test_images_of_one_update_are_told_apart(tmp_path: Path) -> None:
     """An update that came as two messages is one update and one before image."""
     lake = Lake(tmp_path)
-    told = [
+    recorded = [
         message("INSERT", 1, {"id": 1}),
         message("UPDATE_BEFOR", 2, None, before={"id": 1}),
         message("UPDATE_AFTER", 2, {"id": 2}),
         message("UPDATE_BEFOR", 3, None, before={"id": 2}),
     ]
-    outcome = lake.apply_records(records(*told))
+    outcome = lake.apply_records(records(*recorded))
     operations = {"insert": 1, "update": 1, "update (before image)": 2}
     assert outcome.counts.by_operation == operations
     assert outcome.tables == {"inserted": 1, "waiting_before_images": 1}
@@ -57,9 +57,9 @@ def test_images_of_one_update_are_told_apart(tmp_path: Path) -> None:
 def test_a_number_that_a_double_rounds_is_counted(tmp_path: Path, rows: Any) -> None:
     """Each rounding is in the counts of the run; where one type is for all, also in the log."""
     lake = Lake(tmp_path)
-    told = message("INSERT", 1, {"id": 1, "price": ROUNDED})
+    recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
-    outcome = lake.apply_records(records(told, exact), rows=rows)
+    outcome = lake.apply_records(records(recorded, exact), rows=rows)
     assert outcome.tables == {"inserted": 2, "rounded_numbers": 1}
     assert sorted(row["price"] for row in lake.rows()) == [1.5, float(ROUNDED)]
     if rows == SCHEMA:
@@ -71,9 +71,9 @@ def test_a_number_that_a_double_rounds_is_counted(tmp_path: Path, rows: Any) -> 
 def test_a_column_that_a_user_wrote_takes_no_rounded_number(tmp_path: Path) -> None:
     """A type that a user wrote holds what it says: the number is a dead letter."""
     lake = Lake(tmp_path)
-    told = message("INSERT", 1, {"id": 1, "price": ROUNDED})
+    recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     rows = pa.schema([("id", pa.int64()), ("price", pa.float64())])
-    outcome = lake.apply_records(records(told), rows=rows)
+    outcome = lake.apply_records(records(recorded), rows=rows)
     assert outcome.counts.by_error_code == {"wrong-type": 1}
 
 

@@ -10,7 +10,7 @@ import pyarrow.fs
 import pytest
 from deltalake import DeltaTable
 from tests.runtime.engines.merge.messages import message, records
-from tests.runtime.engines.merge_local.lake import Lake, records_of, told
+from tests.runtime.engines.merge_local.lake import Lake, recorded, records_of
 from tests.runtime.tables.histories import change, placed
 
 from changewire.engines.merge.apply import apply_changes
@@ -151,7 +151,7 @@ def test_an_element_that_comes_twice_is_logged_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [[b"{}"], told([(b"{}", "topic", 0, None)]), told([(b"{}", None, 0, 1)])]
+    "given", [[b"{}"], recorded([(b"{}", "topic", 0, None)]), recorded([(b"{}", None, 0, 1)])]
 )
 def test_messages_need_positions(tmp_path: Path, given: Any) -> None:
     """Without them the log could not know an element again: a sentence says what to give."""
@@ -267,7 +267,7 @@ def test_a_run_begins_with_few_columns_of_its_log(
     assert [len(part) for part in parts] == [2]
     assert parts[0].nbytes < 1000
     late = placed(change(key=1, sequence=6, a=1), change(key=2, sequence=6), start=9)
-    assert run.apply(told(records_of(late)), "auto", 10).tables == {"inserted": 1}
+    assert run.apply(recorded(records_of(late)), "auto", 10).tables == {"inserted": 1}
 
 
 def test_threads_of_arrow_call_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

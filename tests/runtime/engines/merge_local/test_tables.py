@@ -58,13 +58,13 @@ def test_names_lead_to_no_place_of_the_log(tmp_path: Path) -> None:
     """A table named as the log, or as one that is there but for case, is refused, run by run."""
     lake = Lake(tmp_path)
     names = [("log", "a"), ("LOG", "a"), ("d", "t"), ("D", "t"), ("d", "T")]
-    told = [message("INSERT", 10, {"id": 1}, database=one, table=other) for one, other in names]
+    recorded = [message("INSERT", 10, {"id": 1}, database=one, table=other) for one, other in names]
     suffixed = message("INSERT", 10, {"id": 1}, table="t__tombstones")
     target = f"{tmp_path}/{{database}}/{{table}}"
-    lake.apply_records(records(*told, suffixed), target=target)
+    lake.apply_records(records(*recorded, suffixed), target=target)
     assert reasons(lake) == [("name-collision", number) for number in (0, 1, 2, 4)]
     assert len(lake.log("change")) == len(names) + 1
-    lake.apply_records(records(told[2], told[3], start=10), target=target)
+    lake.apply_records(records(recorded[2], recorded[3], start=10), target=target)
     assert reasons(lake)[4:] == [("name-collision", 10)]
 
 
@@ -72,10 +72,10 @@ def test_a_batch_brings_so_many_tables(tmp_path: Path) -> None:
     """Changes of further tables are refused; a later run may bring as many again."""
     lake = Lake(tmp_path)
     names = [f"t{number:03}" for number in range(30)]
-    told = [message("INSERT", 1, {"id": 1}, table=name) for name in names]
-    lake.apply_records(records(*told), max_new_tables=2)
+    recorded = [message("INSERT", 1, {"id": 1}, table=name) for name in names]
+    lake.apply_records(records(*recorded), max_new_tables=2)
     assert reasons(lake) == [("too-many-tables", number) for number in range(2, 30)]
-    lake.apply_records(records(*told, start=100), max_new_tables=2)
+    lake.apply_records(records(*recorded, start=100), max_new_tables=2)
     assert lake.names() == names[:4]
 
 
@@ -98,10 +98,10 @@ def test_types_are_given_by_table(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     money = pa.schema([("id", pa.int64()), ("price", pa.decimal128(20, 2))])
     exact = {"id": 1, "price": "12345678901234567.89"}
-    told = [message("INSERT", 1, exact, table=name) for name in ("orders", "items", "notes")]
+    recorded = [message("INSERT", 1, exact, table=name) for name in ("orders", "items", "notes")]
     wrong = message("INSERT", 2, {"id": 2, "price": "1.999"}, table="orders")
     types = {"orders": money, "notes": "json", "*": "embedded"}
-    lake.apply_records(records(*told, wrong), rows=types)
+    lake.apply_records(records(*recorded, wrong), rows=types)
     (order,) = lake.rows("orders")
     assert order["price"] == Decimal("12345678901234567.89")
     items = DeltaTable(f"{tmp_path}/tables/items").to_pyarrow_table()
@@ -117,7 +117,7 @@ def test_tables_get_the_columns_that_schemas_declare(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     more = {**TYPES, "size": "LONG"}
     wider = {**TYPES, "id": "STRING"}
-    told = [
+    recorded = [
         message("INSERT", 1, {"id": 1, "name": "a", "price": 1.5}),
         message("INSERT", 2, {"id": 2, "name": "b", "price": 2.5, "size": 7}, types=more),
         message("INSERT", 3, {"id": "3", "name": "c", "price": 3.5}, types=wider),
@@ -125,9 +125,9 @@ def test_tables_get_the_columns_that_schemas_declare(tmp_path: Path) -> None:
             "INSERT", 4, {"id": 4, "name": "d", "price": 4.5, "x": 1}, types={**more, "x": "LONG"}
         ),
     ]
-    for number, one in enumerate(told[:3]):
+    for number, one in enumerate(recorded[:3]):
         lake.apply_records(records(one, start=number), rows="embedded")
-    lake.apply_records(records(told[3], start=3), rows="embedded", schema_evolution="strict")
+    lake.apply_records(records(recorded[3], start=3), rows="embedded", schema_evolution="strict")
     found = {row["id"]: (row["name"], row["price"], row["size"]) for row in lake.rows()}
     assert found == {1: ("a", 1.5, None), 2: ("b", 2.5, 7)}
     assert reasons(lake) == [("schema-mismatch", 2), ("schema-mismatch", 3)]
@@ -137,11 +137,11 @@ def test_rows_of_one_type_are_checked_before_they_are_logged(tmp_path: Path) -> 
     """A row that does not fit the type of all tables is a dead letter; patches set columns."""
     lake = Lake(tmp_path)
     row = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.float64())])
-    told = [
+    recorded = [
         message("INSERT", 1, {"id": 1, "name": "a", "price": 1.5}),
         message("INSERT", 1, {"id": 2, "name": 3}, types={"id": "LONG", "name": "LONG"}),
     ]
-    outcome = lake.apply_records(records(*told), rows=row)
+    outcome = lake.apply_records(records(*recorded), rows=row)
     lake.apply_records(
         records(message("UPDATE_AFTER", 2, {"id": 1, "price": 2.5}), start=9),
         rows=row,
@@ -155,12 +155,12 @@ def test_rows_of_one_type_are_checked_before_they_are_logged(tmp_path: Path) -> 
 def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> None:
     """As JSON text any key works; as a column one with a space is refused with a reason."""
     lake = Lake(tmp_path)
-    told = message("INSERT", 1, {"e mail": "x"}, types={"e mail": "STRING"})
-    told = told.replace(b'["id"]', b'["e mail"]')
-    lake.apply_records(records(told))
+    recorded = message("INSERT", 1, {"e mail": "x"}, types={"e mail": "STRING"})
+    recorded = recorded.replace(b'["id"]', b'["e mail"]')
+    lake.apply_records(records(recorded))
     assert [row["row"] for row in lake.rows()] == ['{"e mail":"x"}']
     typed = {"target": f"{tmp_path}/typed/{{table}}", "log": f"{tmp_path}/typed-log"}
-    lake.apply_records(records(told), rows="embedded", **typed)
+    lake.apply_records(records(recorded), rows="embedded", **typed)
     (why,) = (
         row
         for row in DeltaTable(typed["log"]).to_pyarrow_table().to_pylist()
@@ -169,7 +169,7 @@ def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> N
     assert "column 'e mail' needs column mapping, which delta-rs does not write" in why["message"]
     with pytest.raises(OutputError, match=r"more/t: column 'e mail' needs column mapping"):
         lake.apply_records(
-            records(told),
+            records(recorded),
             rows=pa.schema([("e mail", pa.string())]),
             target=f"{tmp_path}/more/{{table}}",
             log=f"{tmp_path}/more-log",
@@ -179,8 +179,8 @@ def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> N
 def test_a_column_whose_name_delta_rs_cuts_off_is_refused(tmp_path: Path) -> None:
     """Arrow hands names on to delta-rs up to their first NUL."""
     lake = Lake(tmp_path)
-    told = message("INSERT", 1, {"id": 1, "a\0b": "x"}, types={"id": "LONG", "a\0b": "STRING"})
-    lake.apply_records(records(told, message("INSERT", 1, {"id": 2})), rows="embedded")
+    recorded = message("INSERT", 1, {"id": 1, "a\0b": "x"}, types={"id": "LONG", "a\0b": "STRING"})
+    lake.apply_records(records(recorded, message("INSERT", 1, {"id": 2})), rows="embedded")
     (why,) = lake.log("refused")
     assert (why["code"], why["offset"]) == ("schema-mismatch", 0)
     assert "'a\\x00b' has a NUL in its name" in why["message"]

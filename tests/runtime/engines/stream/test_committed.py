@@ -32,7 +32,7 @@ KAFKA: dict[str, Any] = {
 }
 
 
-def told(source: dict[str, Any], **changes: Any) -> str:
+def recorded(source: dict[str, Any], **changes: Any) -> str:
     """Return what Spark reports of a batch."""
     progress = {
         "batchId": 3,
@@ -63,7 +63,7 @@ def test_the_last_progress_is_that_of_pyspark(spark: SparkSession, tmp_path: Pat
 
 def test_a_batch_tells_rows_gaps_and_lag() -> None:
     """Gaps are offsets less rows; lag is what the source has more, and the age of the newest."""
-    assert read(told(KAFKA)) == BatchProgress(
+    assert read(recorded(KAFKA)) == BatchProgress(
         batch=3,
         rows=7,
         **COUNTS,
@@ -77,7 +77,7 @@ def test_a_batch_tells_rows_gaps_and_lag() -> None:
 
 def test_spark_connect_tells_the_same() -> None:
     """A remote session reports what was observed as a row and its schema."""
-    observed: dict[str, dict[str, Any]] = json.loads(told(KAFKA))["observedMetrics"]
+    observed: dict[str, dict[str, Any]] = json.loads(recorded(KAFKA))["observedMetrics"]
     as_rows = {
         name: {
             "values": [*metrics.values()],
@@ -85,7 +85,7 @@ def test_spark_connect_tells_the_same() -> None:
         }
         for name, metrics in observed.items()
     }
-    assert read(told(KAFKA, observedMetrics=as_rows)) == read(told(KAFKA))
+    assert read(recorded(KAFKA, observedMetrics=as_rows)) == read(recorded(KAFKA))
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ def test_spark_connect_tells_the_same() -> None:
 )
 def test_what_is_not_told_is_none(source: dict[str, Any]) -> None:
     """Other sources, a first batch and new partitions have no gaps and no lag to tell."""
-    found = read(told(source))
+    found = read(recorded(source))
     assert found is not None
     assert (found.offset_gaps, found.lag_offsets) == (None, None)
 
 
 def test_a_trigger_without_a_batch_is_none() -> None:
     """Spark also reports triggers that found nothing, and queries that are not ours."""
-    assert read(told(KAFKA, durationMs={"latestOffset": 3})) is None
-    assert read(told(KAFKA, observedMetrics={})) is None
+    assert read(recorded(KAFKA, durationMs={"latestOffset": 3})) is None
+    assert read(recorded(KAFKA, observedMetrics={})) is None
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9)), max_size=6))

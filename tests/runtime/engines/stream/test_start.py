@@ -70,13 +70,13 @@ def test_a_log_of_another_type_is_refused(landed: Landed, spark: SparkSession) -
 
 
 def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    """A session that does not know a format is told so before a query starts."""
+    """A session that does not know a format is refused before a query starts."""
     with pytest.raises(cws.OutputError, match="does not know the format nowhere"):
         schema_of(spark, "nowhere", str(tmp_path / "log"))
 
 
 @pytest.mark.parametrize(
-    ("version", "sink", "told"),
+    ("version", "sink", "recorded"),
     [
         ("4.0.1", "delta", "start it with --packages io.delta:delta-spark_2.13:4.0.1 --conf "),
         ("4.0.3", "iceberg", "start it with --packages org.apache.iceberg:iceberg-spark-runtime"),
@@ -85,9 +85,9 @@ def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path
         ("4.0.1", "csv", "does not know the format csv"),
     ],
 )
-def test_the_line_that_a_session_needs_is_told(version: str, sink: str, told: str) -> None:
+def test_the_line_that_a_session_needs_is_told(version: str, sink: str, recorded: str) -> None:
     """It names the jars that ran with this Spark, or the page that says which do."""
-    assert told in lack(version, sink)
+    assert recorded in lack(version, sink)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ _SHOWN: Final = re.compile(
 """Names of options whose values may stand in an error; of any other the value is hidden."""
 
 HIDDEN: Final = "[hidden]"
-"""What stands in place of a value, as in Kafka's own logs."""
+"""Replaces a value, as in Kafka's own logs."""
 
 _PARTS: Final = re.compile(r"""["']([^"']+)["']|=\s*([^\s;"']+)""")
 _SHORT: Final = 4

@@ -85,7 +85,7 @@ def land(
 
 
 def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
-    """Start a query that counts and appends each batch, and tells a listener of it."""
+    """Start a query that counts and appends each batch, and calls a listener."""
     if stream.sink == "parquet":  # a batch that is retried would be in it twice
         raise ValueError("batches are counted into logs of Delta or Iceberg, not of Parquet")
     spark, log = decoded.rows.sparkSession, LogPlace(stream.log, stream.sink)

@@ -76,7 +76,7 @@ class BatchProgress(msgspec.Struct, frozen=True):
         lag_offsets: Offsets behind the latest ones that the source knew; None as above.
         lag_seconds: How old the newest record was when the batch was done; None without Kafka's
             timestamps.
-        valid: Elements of a stream of `messages` that are no dead letters; it has no changes and
+        valid: Elements of a stream of `messages` that are not dead letters; it has no changes and
             no control events.
     """
 
@@ -129,25 +129,25 @@ def batch_id(text: str) -> int:
 
 def read(text: str) -> BatchProgress | None:
     """Return what the JSON of a report says of a batch; None if it committed none of ours."""
-    told = msgspec.json.decode(text, type=_Progress)
-    metrics = {name: _named(found) for name, found in told.observed_metrics.items()}
+    parsed = msgspec.json.decode(text, type=_Progress)
+    metrics = {name: _named(found) for name, found in parsed.observed_metrics.items()}
     counts = metrics.pop(_DECODED, None)
-    if _WRITTEN not in told.duration_ms or counts is None:
+    if _WRITTEN not in parsed.duration_ms or counts is None:
         return None
     newest = counts.pop("newest")
     counted = [found["rows"] for name, found in metrics.items() if name.startswith(_DELIVERED)]
-    rows = sum(counted) if counted else told.num_input_rows
-    seconds = told.batch_duration / _MILLISECONDS
-    distance = _distance(told.sources, "startOffset", "endOffset")
-    done = told.timestamp.timestamp() + seconds
+    rows = sum(counted) if counted else parsed.num_input_rows
+    seconds = parsed.batch_duration / _MILLISECONDS
+    distance = _distance(parsed.sources, "startOffset", "endOffset")
+    done = parsed.timestamp.timestamp() + seconds
     return BatchProgress(
-        batch=told.batch_id,
+        batch=parsed.batch_id,
         rows=rows,
         **counts,
         seconds=seconds,
         rows_per_second=round(rows / max(seconds, 1e-3), 1),
         offset_gaps=None if distance is None else max(distance - rows, 0),
-        lag_offsets=_distance(told.sources, "endOffset", "latestOffset"),
+        lag_offsets=_distance(parsed.sources, "endOffset", "latestOffset"),
         lag_seconds=None if newest is None else max(round(done - newest / _MILLISECONDS, 3), 0.0),
     )
 
