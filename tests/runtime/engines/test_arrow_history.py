@@ -289,5 +289,5 @@ def test_rows_that_versions_cannot_have() -> None:
         cwa.history(changes, table="d.other", rows=TYPED)
     with pytest.raises(ValueError, match="'variant' is for Spark"):
         cwa.history(changes, table="d.t", rows="variant")
-    with pytest.raises(ValueError, match="'embedded' is no"):
+    with pytest.raises(ValueError, match="found 'embedded'"):
         cwa.history(changes, table="d.t", rows="embedded")
