@@ -148,7 +148,7 @@ def _open_tag(node: Node) -> Tag | None:
     """Return the tag of an open arm: the property that takes every value but the known ones."""
     for wire, child in node["properties"].items():
         if "not" in child:
-            return Tag(wire, None, tuple(child["not"]["enum"]))
+            return Tag(wire, known=tuple(child["not"]["enum"]))
     return None
 
 

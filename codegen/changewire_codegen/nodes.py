@@ -141,15 +141,15 @@ class Tag:
 
     Attributes:
         wire: Name of the property.
-        value: The arm's own value; None in the open arm.
+        models: Name of the class for each value of the arm; none for the open arm. If there are
+            several values, the class of the object itself has the fields, and those of the other
+            values are derived from it.
         known: Values of all other arms; only in the open arm.
-        models: Name of the class for each value, where one object describes the arms of several.
     """
 
     wire: str
-    value: str | None
-    known: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=_no_names)
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -244,19 +244,17 @@ class Union(Definition):
 
     Attributes:
         tag: The property that distinguishes the arms.
-        tags: The value of each arm; None for the open arm, which takes what no other knows.
-        shape: The object that all arms are, but for their tags; only where an enum gave the tags.
+        tags: The arm of each value; the open arm, which takes all others, has none.
     """
 
     tag: str
     arms: tuple[str, ...]
-    tags: tuple[str | None, ...] = ()
-    shape: Object | None = None
+    tags: Mapping[str, str] = field(default_factory=_no_names)
 
     @property
     def open_arm(self) -> str | None:
         """Name of the open arm; None if the union is closed."""
-        return next((a for a, t in zip(self.arms, self.tags, strict=True) if t is None), None)
+        return next((arm for arm in self.arms if arm not in self.tags.values()), None)
 
 
 @dataclass(frozen=True)
@@ -326,24 +324,7 @@ class Family:
     variants: Mapping[str, str]
 
 
-def by_shape(family: Family) -> Family:
-    """Return a family in which an object whose tag is an enum is one definition.
-
-    There is a class for each value, which only models distinguish.
-    """
-    shapes = {
-        arm: name
-        for name, found in family.definitions.items()
-        if isinstance(found, Union) and found.shape is not None
-        for arm in found.arms
-    }
-    definitions: dict[str, AnyDefinition] = {}
-    for name, definition in family.definitions.items():
-        if isinstance(definition, Union) and definition.shape is not None:
-            definitions[name] = definition.shape
-        elif isinstance(definition, Union):
-            arms = tuple(shapes.get(arm, arm) for arm in definition.arms)
-            definitions[name] = replace(definition, arms=arms)
-        elif name not in shapes:
-            definitions[name] = definition
-    return replace(family, definitions=definitions)
+def class_names(definition: AnyDefinition) -> list[str]:
+    """Return the names of the classes, or of the alias, that a definition becomes."""
+    tag = definition.tag if isinstance(definition, Object) else None
+    return list(dict.fromkeys([definition.name, *(tag.models.values() if tag else ())]))

@@ -99,7 +99,7 @@ class _Nodes:
         if isinstance(definition, Object) and not definition.rules:
             return {
                 "kind": "object",
-                "name": definition.name,
+                "name": definition.tag.models[word] if definition.tag and word else definition.name,
                 "word": word,
                 "root": definition.name in self._roots,
                 "loose": definition.name in self._loose,
@@ -137,11 +137,8 @@ class _Nodes:
         }
 
     def _union(self, union: Union) -> Mapping[str, Any]:
-        definitions = self._family.definitions
-        arms = [
-            self._definition(definitions[name], word)
-            for name, word in zip(union.arms, union.tags, strict=True)
-        ]
+        words = [*union.tags.items(), *([(None, union.open_arm)] if union.open_arm else [])]
+        arms = [self._definition(self._family.definitions[arm], word) for word, arm in words]
         return {
             "kind": "union",
             "name": union.name,

@@ -30,7 +30,6 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
-    by_shape,
     with_arms,
 )
 from changewire_codegen.order import arm_tag
@@ -43,7 +42,6 @@ STRATEGY = "st.SearchStrategy[Any]"
 
 def strategies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
@@ -100,8 +98,7 @@ def _enveloped(definition: Object) -> str:
 
 
 def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
-    names = [arm if isinstance(arm, str) else arm.name for arm in union.arms]
-    return list(dict.fromkeys(names))
+    return [arm if isinstance(arm, str) else arm.name for arm in union.arms]
 
 
 def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
@@ -121,7 +118,7 @@ def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
 
 
 def _draw_property(prop: Property, owner: Object, family: Family) -> str:
-    if owner.tag is not None and owner.tag.value is None and prop.wire == owner.tag.wire:
+    if owner.tag is not None and not owner.tag.models and prop.wire == owner.tag.wire:
         return f"st.text().filter(lambda text: text not in {owner.tag.known!r})"
     return _draw(prop.type, owner.name, family)
 
@@ -170,7 +167,7 @@ def _broken(definition: AnyDefinition, family: Family, writer: Writer) -> None:
 
 
 def _broken_union(union: Union, writer: Writer) -> None:
-    known = tuple(tag for tag in union.tags if tag is not None)
+    known = tuple(union.tags)
     other = "drawing.not_of('string')"
     if union.open_arm is None:
         other += f" | st.text().filter(lambda text: text not in {known!r})"

@@ -46,7 +46,6 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
-    by_shape,
     with_arms,
 )
 from changewire_codegen.order import arm_tag, unconstrained, without
@@ -63,7 +62,6 @@ ARMS = f"Mapping[str, {CHECK}]"
 
 def validators(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Validators", family))
     writer(UNTYPED)
@@ -135,7 +133,7 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
 
 def _object(definition: Object, family: Family, writer: Writer) -> None:
     refuse_type(writer)
-    if definition.tag is not None and definition.tag.models:
+    if definition.tag is not None and len(definition.tag.models) > 1:
         tags = tuple(definition.tag.models)
         with writer.block(f"if not has_tag(value, {definition.tag.wire!r}, {tags!r}, at, out):"):
             writer("return")
@@ -199,7 +197,7 @@ def _row(definition: Row, family: Family, writer: Writer) -> None:
 
 def _union(union: Union, writer: Writer) -> None:
     name = snake(union.name)
-    words = "one of " + ", ".join(tag for _, tag in _closed_arms(union))
+    words = "one of " + ", ".join(union.tags)
     expected = "string" if union.open_arm else words
     with writer.block(f"def {signature(union.name)}:"):
         refuse_type(writer)
@@ -220,13 +218,9 @@ def _arms(union: Union, writer: Writer) -> None:
     """Write the check of each tag; after all functions, which may call each other."""
     writer()
     with writer.block(f"_{snake(union.name).upper()}_ARMS: {ARMS} = {{"):
-        for arm, tag in _closed_arms(union):
+        for tag, arm in union.tags.items():
             writer(f"{tag!r}: _{snake(arm)},")
     writer("}")
-
-
-def _closed_arms(union: Union) -> list[tuple[str, str]]:
-    return [(arm, tag) for arm, tag in zip(union.arms, union.tags, strict=True) if tag is not None]
 
 
 def _check(kind: Type, value: str, at: str, writer: Writer) -> None:

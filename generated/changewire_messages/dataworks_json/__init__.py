@@ -37,9 +37,8 @@ from changewire_messages.dataworks_json.models import (
     TransactionXarollback,
     Truncate,
     UpdateAfter,
+    UpdateBefor,
     UpdateBefore,
-    UpdateBeforeUpdateBefor,
-    UpdateBeforeUpdateBefore,
 )
 from changewire_messages.messages import Messages
 
@@ -77,9 +76,8 @@ __all__ = [
     "TransactionXarollback",
     "Truncate",
     "UpdateAfter",
+    "UpdateBefor",
     "UpdateBefore",
-    "UpdateBeforeUpdateBefor",
-    "UpdateBeforeUpdateBefore",
     "decode",
     "encode",
     "errors",

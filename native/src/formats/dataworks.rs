@@ -35,7 +35,7 @@ const OPS: [(&str, &str); 19] = [
     ("TransactionXacommit", "transaction"),
     ("TransactionXarollback", "transaction"),
 ];
-const BEFORE: [&str; 2] = ["UpdateBeforeUpdateBefor", "UpdateBeforeUpdateBefore"];
+const BEFORE: [&str; 2] = ["UpdateBefor", "UpdateBefore"];
 const OTHER: &str = "Other";
 
 /// What an arm of the payload means.

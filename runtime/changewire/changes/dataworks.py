@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from msgspec import UNSET
@@ -16,7 +16,7 @@ from changewire.changes.values import MismatchError, key_of, on_the_clock, time_
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire
-from changewire_messages.support import pointer_token
+from changewire_messages.support import arms, pointer_token
 
 HIDDEN_KEYS: Final = (
     "#alibaba_rds_row_id#",
@@ -67,17 +67,16 @@ def _no_column(name: str, place: int, fits: list[str]) -> Issue:
     return Issue(f"/schema/primaryKey/{place}", "invalid-schema", "primaryKey", expected, name)
 
 
-_BEFORE_IMAGES: Final = get_args(wire.UpdateBefore)
 _OPS: Final[Mapping[type, Any]] = {
     wire.Insert: "insert",
     wire.UpdateAfter: "update",
-    **dict.fromkeys(_BEFORE_IMAGES, "update"),
+    **dict.fromkeys(arms(wire.UpdateBefore), "update"),
     wire.Delete: "delete",
     wire.Heartbeat: "heartbeat",
-    **dict.fromkeys(get_args(wire.Ddl), "ddl"),
+    **dict.fromkeys(arms(wire.Ddl), "ddl"),
     wire.Truncate: "truncate",
     wire.Query: "statement",
-    **dict.fromkeys(get_args(wire.Transaction), "transaction"),
+    **dict.fromkeys(arms(wire.Transaction), "transaction"),
 }
 _FULL_LOAD: Final = "-1"
 _MOST_DIGITS: Final = 19
@@ -93,7 +92,7 @@ def dataworks_changes(
     if isinstance(payload, wire.Other):
         return _other(message, payload, table)
     used: list[str] = []
-    op, is_before = _OPS.get(type(payload)), isinstance(payload, _BEFORE_IMAGES)
+    op, is_before = _OPS.get(type(payload)), isinstance(payload, wire.UpdateBefore)
     if op is None:
         return unknown_event(message, SYSTEM)
     issues: list[Issue] = []
