@@ -12,7 +12,6 @@ from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_prob
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
-    Conditional,
     Family,
     Nullable,
     Object,
@@ -112,8 +111,6 @@ def _definition(node: Node, place: Place) -> AnyDefinition:
     if problem is not None:
         place.at("title").refuse(problem)
     own = NOTHING if place.pointer else ROOT
-    if place.pointer and "if" in node:
-        place.refuse("if and then are allowed only at the root of a file")
     if node.get("type") == "object" and "properties" in node:
         place.check_keywords(node, own | LENIENT)
         return _object(node, head, place)
@@ -139,7 +136,6 @@ def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object
         *head,
         properties=_properties(node["properties"], required, place.at("properties")),
         tag=_open_tag(node),
-        rules=(Conditional(node["if"], node["then"]),) if "if" in node else (),
         leniencies=node.get("x-leniency", {}),
     )
 

@@ -169,20 +169,11 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Conditional:
-    """A root-level if/then: if ``condition`` holds, ``consequence`` must hold."""
-
-    condition: Mapping[str, Any]
-    consequence: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class Object(Definition):
     """A JSON object with named properties, open for properties it does not name."""
 
     properties: tuple[Property, ...]
     tag: Tag | None = None
-    rules: tuple[Conditional, ...] = ()
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 

@@ -73,7 +73,6 @@ SHOWN = {
         "bundle.json",
     ),
     "rows": ("models.py", "validators.py", "strategies.py", "fields.py"),
-    "rules": ("models.py", "validators.py", "strategies.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "fields.py", "page.md"),
     "tables": ("__init__.py", "models.py", "fields.py", "arrow.py", "spark.py", "page.md"),
     "tagged_rows": (
@@ -162,7 +161,7 @@ def _conditions(node: Any) -> Iterator[str]:
             yield from _conditions(item)
     if isinstance(node, dict):
         for key, value in node.items():
-            inside = key in {"if", "then", "x-leniency"}
+            inside = key == "x-leniency"
             yield from keys(value) if inside else _conditions(value)
 
 

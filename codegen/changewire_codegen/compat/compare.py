@@ -86,9 +86,6 @@ def _object(found: Comparison, pair: Pair, tag: Tag) -> None:
         for name in sorted(was ^ has):
             rule, lost = f"{subject}_{change(name in was, name in has)}", {"required": [name]}
             found.add(rule, pair, pair.place(keyword), (name, name), {"not": lost})
-    before, now = ({key: node[key] for key in ("if", "then") if key in node} for node in nodes)
-    if before != now:
-        found.add(f"CONDITION_{change(before, now)}", pair, pair.place("if"), (before, now))
 
 
 def _row(found: Comparison, pair: Pair, tag: Tag) -> None:

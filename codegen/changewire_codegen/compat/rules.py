@@ -114,9 +114,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "ONEOF_OPEN_ARM_NO_ADD": _wider("unknown kinds are taken by {new}", "oneOf", "not"),
     "ONEOF_OPEN_ARM_NO_DELETE": _narrower("unknown kinds were taken by {old}", "oneOf", "not"),
     "ONEOF_SAME_TAG": _other("arms were distinguished by {old}, are by {new}", "oneOf"),
-    "CONDITION_NO_ADD": _narrower("a rule between properties: {new}", "if", "then"),
-    "CONDITION_NO_DELETE": _wider("the rule between properties is gone: {old}", "if", "then"),
-    "CONDITION_SAME_VALUE": _other("the rule between properties was {old}, is {new}", "if", "then"),
     "PROPERTY_SAME_REPEATED": _note(
         "whether it is the same in message after message changed", "x-repeated"
     ),

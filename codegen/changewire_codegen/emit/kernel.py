@@ -96,7 +96,7 @@ class _Nodes:
     def _made(self, definition: AnyDefinition, word: str | None) -> Mapping[str, Any]:
         if isinstance(definition, Union):
             return self._union(definition)
-        if isinstance(definition, Object) and not definition.rules:
+        if isinstance(definition, Object):
             return {
                 "kind": "object",
                 "name": definition.tag.models[word] if definition.tag and word else definition.name,

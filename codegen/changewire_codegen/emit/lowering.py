@@ -10,7 +10,6 @@ from typing import Any
 
 from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import row_checks
-from changewire_codegen.emit.conditions import model_rules
 from changewire_codegen.library.support import NO_TAG
 from changewire_codegen.names import python_name, snake
 from changewire_codegen.nodes import (
@@ -133,7 +132,7 @@ def _class(definition: Object | Row, family: Family) -> Node:
         required = list(fields)
     else:
         fields = {p.wire: _property(p, definition) for p in definition.properties}
-        checks, what = model_rules(definition, family), "Properties"
+        checks, what = [], "Properties"
         required = [p.wire for p in definition.properties if p.required]
     if isinstance(definition, Object) or any("default" in field for field in fields.values()):
         options["kw_only"] = True

@@ -7,11 +7,8 @@ from functools import partial
 
 from changewire_codegen.alone import alone_union
 from changewire_codegen.columns import reaches
-from changewire_codegen.emit.boolean import printed
-from changewire_codegen.emit.conditions import build_rule
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
-from changewire_codegen.emit.views import WireView
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -111,10 +108,7 @@ def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
                 for prop in found:
                     writer(f"{prop.wire!r}: {_draw_property(prop, definition, family)},")
             writer("},")
-    tests = [
-        printed(build_rule(rule, "value", WireView(family.exact))) for rule in definition.rules
-    ]
-    writer(")" + "".join(f".filter(lambda value: {test})" for test in tests))
+    writer(")")
 
 
 def _draw_property(prop: Property, owner: Object, family: Family) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from changewire_codegen.alone import alone_test, alone_union
-from changewire_codegen.emit.boolean import printed
-from changewire_codegen.emit.conditions import build_breach
 from changewire_codegen.emit.reports import (
     CHECK,
     below,
@@ -26,7 +24,6 @@ from changewire_codegen.emit.scalars import (
     type_words,
     wire_checks,
 )
-from changewire_codegen.emit.views import WireView
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -148,10 +145,6 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
             _property(prop, family, writer)
     with writer.block("if closed:"):
         writer(f"check_unknown(value, {names!r}, at, out)")
-    for rule in definition.rules:
-        with writer.block(f"if {printed(build_breach(rule, 'value', WireView(family.exact)))}:"):
-            words = f"what the if/then of {definition.name} asks for"
-            report("at", "then", words, "value", writer)
 
 
 def _property(prop: Property, family: Family, writer: Writer) -> None:
