@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
-from changewire.changes.adapters import BUILT_IN
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import BUILT_IN
 from changewire.codec import DecodeError, codec
 from changewire.engines.arrow.messages import opener
 from changewire.engines.decode import Decoder

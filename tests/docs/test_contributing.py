@@ -319,7 +319,7 @@ def test_a_new_format_is_schemas_one_module_and_one_row(copy: Copy) -> None:
     changes = copy.folder / "runtime" / "changewire" / "changes"
     changes.joinpath("door.py").write_text(DOOR_ADAPTER, "utf-8")
     row = '    "door-json": "changewire.changes.door:ADAPTER",\n    "lindorm-json"'
-    table = changes.joinpath("adapters.py")
+    table = changes.joinpath("vendors.py")
     table.write_text(table.read_text("utf-8").replace('    "lindorm-json"', row), "utf-8")
     copy.python("-c", READ_DOOR)
     corpus = "tests/corpus/door_json"
@@ -332,7 +332,7 @@ def test_a_new_format_is_schemas_one_module_and_one_row(copy: Copy) -> None:
     assert copy.changed() == {
         "schemas/door_json/family.json",
         "schemas/door_json/passage.json",
-        "runtime/changewire/changes/adapters.py",
+        "runtime/changewire/changes/vendors.py",
         "runtime/changewire/changes/door.py",
         f"{corpus}/valid/message-passage.json",
         f"{corpus}/valid/message-passage.model.txt",

@@ -141,7 +141,7 @@ def test_an_option_that_an_adapter_does_not_name_is_refused(
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("change", "does not name this"), ("deaf", "orders have numbers"), (None, "no adapter")],
+    [("change", "it is for lindorm-json"), ("deaf", "orders have numbers"), (None, "no adapter")],
 )
 def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: Adapt) -> None:
     """An adapter may give its reason; otherwise the error names what is missing."""

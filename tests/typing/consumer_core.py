@@ -118,6 +118,11 @@ def lindorm(**options: Unpack[cw.DecodeKeywords]) -> cw.DecodeOptions:
     return cw.DecodeOptions("lindorm-json", **options)
 
 
+def hbase(**vendor: Unpack[cw.VendorKeywords]) -> list[cw.Change]:
+    """Return changes by options for the messages of one vendor, each with its type."""
+    return cw.changes(cw.decode(b"{}", format="lindorm-json"), **vendor)
+
+
 def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:
     """Return the change of a message of another package's format."""
     table = cw.Source(system="shop", database=options.format, schema=None, table=options.image)

@@ -14,9 +14,9 @@ from changewire.changes.aerospike import (
     record_change,
 )
 from changewire.changes.aerospike_digest import check_digest
+from changewire.changes.aerospike_particles import DURABLE, PLAIN, column_value, note
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.particles import DURABLE, PLAIN, column_value, note
 from changewire.codec import DecodeError, json_form
 from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
@@ -36,8 +36,8 @@ def aerospike_msgpack_changes(
     except RecursionError:
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
-    if options.digests != "off":
-        check_digest(row, message, ("payload", "key"), options.digests)
+    if (digests := options.vendor["digests"]) != "off":
+        check_digest(row, message, ("payload", "key"), digests)
     return row
 
 

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from changewire.changes import dataworks_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.dataworks_options import DataWorksKeywords
 from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import MismatchError, key_of, on_the_clock, time_zone
@@ -101,7 +102,7 @@ def dataworks_changes(
     # The row after a delete would bring it back; that of a before-image comes in its own message.
     has_after = not is_before and op != "delete"
     after = _row(payload.after, table, "after", used, issues) if has_after else None
-    if (zone := time_zone(options.time_zone)) is not None:
+    if (zone := time_zone(options.vendor["time_zone"])) is not None:
         before = _on_clocks(before, payload.before, zone, used)
         after = _on_clocks(after, payload.after, zone, used)
     row = before if after is None else after
@@ -237,12 +238,8 @@ def _attributes(
 ADAPTER: Final = Adapter(
     system=SYSTEM,
     change=dataworks_changes,
-    options=frozenset({"image", "keys", "time_zone"}),
-    reasons={
-        "digests": "rows have no digest",
-        "families": "tables have no column families",
-        "null_value": "no document says what its record keys are",
-    },
+    options=frozenset({"image", "keys", *DataWorksKeywords.__annotations__}),
+    reasons={"null_value": "no document says what its record keys are"},
     schemas=dataworks_schema.DIALECT,
     declared=dataworks_schema.dataworks_declared,
     undeclared=dataworks_schema.dataworks_undeclared,

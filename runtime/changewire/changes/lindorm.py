@@ -11,6 +11,7 @@ from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.connect import Reader
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.lindorm_options import LindormKeywords
 from changewire.changes.lindorm_rows import (
     NO_READERS,
     ROW_KEY,
@@ -61,7 +62,7 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named, readers = record_columns(record_key, compiled)
-    keys, families = options.keys, options.families
+    keys, families = options.keys, options.vendor["families"]
     of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
     if _is_hbase((before, after, named), (of_after, of_before, readers), options, used):
         keys = keys or (ROW_KEY,)
@@ -102,7 +103,8 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     named, readers = record_columns(record_key, None)
     used: list[str] = []
     if _is_hbase((named,), (readers,), options, used):
-        named = cells(named, "", None, [], readers if options.families is None else ())
+        is_declared = options.vendor["families"] is None
+        named = cells(named, "", None, [], readers if is_declared else ())
     key = key_of(named, options.keys or tuple(named)) if named else None
     if not key:
         columns = ", ".join(options.keys or ("the columns that name a row",))
@@ -130,7 +132,7 @@ def _is_hbase(
     """
     if not any(row and ROW_KEY in row for row in rows):
         return False
-    if options.families is not None:
+    if options.vendor["families"] is not None:
         return True
     declared = {columns[ROW_KEY].kind for columns in readers if ROW_KEY in columns}
     if options.keys is not None or declared - {"bytes"}:
@@ -184,8 +186,7 @@ def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str,
 ADAPTER: Final = Adapter(
     system=_SYSTEM,
     change=lindorm_changes,
-    options=frozenset({"image", "keys", "families"}),
-    reasons={"digests": "rows have no digest", "time_zone": "schemas say what times are"},
+    options=frozenset({"image", "keys", *LindormKeywords.__annotations__}),
     delete_by_key=lindorm_delete,
     schemas=lindorm_schema.DIALECT,
     declared=lindorm_schema.lindorm_declared,

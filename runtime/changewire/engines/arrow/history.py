@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in
 from changewire.engines.changelog.logged import table_log, truncates_of
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
@@ -15,6 +17,9 @@ from changewire.engines.changelog.source import ChangeLog, LogRows
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
 from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def history(
@@ -24,9 +29,9 @@ def history(
     rows: RowsAs = "json",
     keys: Sequence[str] | None = None,
     format: str | None = None,
-    families: Sequence[str] | None = None,
     apply_truncates: bool = False,
     names: VersionNames = "plain",
+    **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
 
@@ -44,11 +49,12 @@ def history(
         keys: Columns of the key, for columns of a type; by default those of any change.
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
-        families: Column families of an HBase table, as in `decode`, likewise.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
+        **vendor: Options for the messages of one vendor, see `changewire.VendorKeywords`, for the
+            schema of a message.
 
     Returns:
         The columns of rows, those of `names`, and ``_changewire``, with the place of the change
@@ -64,7 +70,7 @@ def history(
             JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
-    decode_options = options_of_log(format, keys, families)
+    decode_options = options_of_log(format, keys, vendor)
     make = partial(Versions, names=names)
     return _made(log, table, rows, keys, decode_options, make, apply_truncates=apply_truncates)
 
@@ -76,8 +82,8 @@ def current(
     rows: RowsAs = "json",
     keys: Sequence[str] | None = None,
     format: str | None = None,
-    families: Sequence[str] | None = None,
     apply_truncates: bool = False,
+    **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
     """Return the rows of a table as a log has them now: the newest version of each.
 
@@ -90,8 +96,8 @@ def current(
         rows: ``json``, or columns of a type.
         keys: Columns of the key, for columns of a type.
         format: Public name of the format of the messages, for a schema that stands in them.
-        families: Column families of an HBase table, likewise.
         apply_truncates: Whether truncates remove rows.
+        **vendor: Options for the messages of one vendor.
 
     Returns:
         The columns of rows, and ``_changewire``, the change that the row is from.
@@ -103,7 +109,7 @@ def current(
         FramingError: The folder cannot be read.
         ImportError: As for `history`.
     """
-    decode_options = options_of_log(format, keys, families)
+    decode_options = options_of_log(format, keys, vendor)
     return _made(log, table, rows, keys, decode_options, Newest, apply_truncates=apply_truncates)
 
 
