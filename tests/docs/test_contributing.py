@@ -285,18 +285,18 @@ def door_changes(message: Any, _record_key: bytes | None, options: DecodeOptions
         source=Source(system="building", database=None, schema=None, table="doors"),
         key={"door": message.door},
         after={"door": message.door, "badges": message.badges},
-        attributes={"image": options.image},
+        attributes={"row_image": options.row_image},
     )
 
 
-ADAPTER = Adapter("building", door_changes, {"image"})
+ADAPTER = Adapter("building", door_changes, {"row_image"})
 '''
 
 READ_DOOR = """
 import changewire as cw
 data = b'{"door": 7, "badges": [1]}'
 assert cw.detect(data) == "door-json" and "door-json" in cw.formats()
-(change,) = cw.changes(cw.decode(data, format="door-json"), image="patch")
+(change,) = cw.changes(cw.decode(data, format="door-json"), row_image="patch")
 assert (change.op, change.key, change.source.system) == ("insert", {"door": 7}, "building")
 assert type(cw.decode(data)) is cw.door_json.Passage
 try:

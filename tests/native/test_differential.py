@@ -22,15 +22,15 @@ pytestmark = needs_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "aerospike-json": ({}, {"image": "patch"}),
-    "aerospike-msgpack": ({}, {"image": "patch"}),
+    "aerospike-json": ({}, {"row_image": "patch"}),
+    "aerospike-msgpack": ({}, {"row_image": "patch"}),
     "dataworks-json": (
         {},
         {"keys": ["id"]},
-        {"image": "patch"},
-        {"image": "patch", "time_zone": "Asia/Shanghai"},
+        {"row_image": "patch"},
+        {"row_image": "patch", "time_zone": "Asia/Shanghai"},
     ),
-    "lindorm-json": ({}, {"keys": ["id"]}, {"families": ["f", "cf"]}, {"image": "keys"}),
+    "lindorm-json": ({}, {"keys": ["id"]}, {"families": ["f", "cf"]}, {"row_image": "keys"}),
 }
 """Options that each format heeds."""
 
@@ -49,7 +49,11 @@ def name_of(value: object) -> str | None:
         return None
     given = {
         name: option
-        for name, option in {"image": value.image, "keys": value.keys, **value.vendor}.items()
+        for name, option in {
+            "row_image": value.row_image,
+            "keys": value.keys,
+            **value.vendor,
+        }.items()
         if option
     }
     return f"{value.format} {given}"

@@ -29,7 +29,7 @@ def _change(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -
         sequence=cw.Sequence(major=order, minor=0),
         ddl=None,
         schema_fingerprint=None,
-        attributes={"image": options.image, "record_key": record_key},
+        attributes={"row_image": options.row_image, "record_key": record_key},
     )
 
 
@@ -73,7 +73,7 @@ def _delete(record_key: bytes, options: cw.DecodeOptions) -> cw.Change:
     )
 
 
-change = cw.Adapter("shop", _change, {"image", "keys"}, delete_by_key=_delete)
+change = cw.Adapter("shop", _change, {"row_image", "keys"}, delete_by_key=_delete)
 deaf = cw.Adapter("shop", _change, reasons={"keys": "orders have numbers"})
 failing = cw.Adapter("shop", _failing)
 nothing = cw.Adapter("shop", _nothing)

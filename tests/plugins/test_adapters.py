@@ -36,13 +36,13 @@ def adapt(installed: Path) -> Adapt:
 def test_an_adapter_makes_changes(adapt: Adapt) -> None:
     """It gets message, record key and options, and its change is that of the message."""
     adapt("change")
-    (change,) = cw.changes(cw.decode(PLACED), b"k", keys=["id"], image="patch")
+    (change,) = cw.changes(cw.decode(PLACED), b"k", keys=["id"], row_image="patch")
     assert (change.op, change.key, change.after) == (
         "upsert",
         {"id": 1},
         {"order": 1, "total": 1.5},
     )
-    assert change.attributes == {"image": "patch", "record_key": b"k"}
+    assert change.attributes == {"row_image": "patch", "record_key": b"k"}
     ((deleted, used),) = DecodeOptions(FORMAT).elements(DROPPED)
     assert isinstance(deleted, cw.Change)
     assert (deleted.op, used) == ("delete", ["unknown-property"])
@@ -111,7 +111,7 @@ def test_two_adapters_are_none(installed: Path) -> None:
 
 
 OTHER_THAN_DEFAULT: dict[str, Any] = {
-    "image": "patch",
+    "row_image": "patch",
     "keys": ["order"],
     "families": ["f"],
     "digests": "count",
@@ -123,7 +123,7 @@ OTHER_THAN_DEFAULT: dict[str, Any] = {
 @pytest.mark.parametrize("option", OTHER_THAN_DEFAULT)
 @pytest.mark.parametrize(
     ("name", "heeded"),
-    [("change", {"image", "keys", "null_value"}), ("deaf", set[str]()), (None, set[str]())],
+    [("change", {"row_image", "keys", "null_value"}), ("deaf", set[str]()), (None, set[str]())],
 )
 def test_an_option_that_an_adapter_does_not_name_is_refused(
     name: str | None, heeded: set[str], option: str, adapt: Adapt

@@ -125,7 +125,7 @@ def hbase(**vendor: Unpack[cw.VendorKeywords]) -> list[cw.Change]:
 
 def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:
     """Return the change of a message of another package's format."""
-    table = cw.Source(system="shop", database=options.format, schema=None, table=options.image)
+    table = cw.Source(system="shop", database=options.format, schema=None, table=options.row_image)
     return cw.Change(
         op="upsert",
         source=table,
@@ -141,7 +141,7 @@ def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) ->
     )
 
 
-ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"image": "events are whole rows"})
+ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"row_image": "events are whole rows"})
 """What an entry point of the group changewire.adapters names."""
 
 

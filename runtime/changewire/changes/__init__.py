@@ -14,10 +14,10 @@ from changewire.changes.adapters import (
     has_adapter,
 )
 from changewire.changes.decode_options import (
-    IMAGES,
+    ROW_IMAGES,
     DecodeKeywords,
     DecodeOptions,
-    Image,
+    RowImage,
     NullValue,
 )
 from changewire_messages.change import Change
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from changewire.changes.vendors import VendorKeywords
 
 __all__ = [
-    "IMAGES",
+    "ROW_IMAGES",
     "Adapter",
     "DecodeKeywords",
     "DecodeOptions",
-    "Image",
+    "RowImage",
     "NullValue",
     "change_row",
     "changes",
@@ -44,7 +44,7 @@ def changes(
     message: object,
     record_key: bytes | None = None,
     keys: Sequence[str] | None = None,
-    image: Image = "full",
+    row_image: RowImage = "full",
     **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
     """Return the changes that a message stands for, in their order.
@@ -53,7 +53,7 @@ def changes(
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
         keys: Columns that name the row, in place of those that the message or its format says.
-        image: What the message holds of a row after a write.
+        row_image: What the message holds of a row after a write.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 
     Raises:
@@ -69,7 +69,7 @@ def changes(
         raise ValueError(
             f"format {name} has no adapter: no package names one in the entry point group {GROUP}"
         )
-    options = DecodeOptions(name, image, keys, **vendor)
+    options = DecodeOptions(name, row_image, keys, **vendor)
     return [change_row(message, record_key, options).change()]
 
 

@@ -89,7 +89,7 @@ def _failed(expected: str, actual_type: str = "") -> Issue:
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-OPTIONS: Final = ("image", "keys", "null_value", *VENDOR_OPTIONS)
+OPTIONS: Final = ("row_image", "keys", "null_value", *VENDOR_OPTIONS)
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -112,7 +112,7 @@ class Adapter(NamedTuple):
         change: Returns the change that a message stands for: takes the model, the key of the Kafka
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
-        options: Names of the options of `DecodeOptions` that the adapter heeds: ``image``,
+        options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
             ``keys``, and those of `VendorKeywords`. Any other option is refused.
         reasons: Why an option is refused, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its

@@ -19,7 +19,7 @@ from changewire_messages import change
 from changewire_messages.support import Path
 
 SYSTEM: Final = "aerospike"
-OPTIONS: Final = frozenset({"image", *AerospikeKeywords.__annotations__})
+OPTIONS: Final = frozenset({"row_image", *AerospikeKeywords.__annotations__})
 REASONS: Final[Mapping[str, str]] = {"keys": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
@@ -34,7 +34,7 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is; the option ``image`` says what the bins of a write are.
+    """Return the change that a message is; the option ``row_image`` says what the bins of a write are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
     """
@@ -48,7 +48,7 @@ def aerospike_changes(
     if isinstance(message, wire.Write):
         after = _columns(message, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
-        attributes["image"] = options.image if after else "keys"
+        attributes["row_image"] = options.row_image if after else "keys"
     else:
         after = None
         if message.durable is not UNSET:

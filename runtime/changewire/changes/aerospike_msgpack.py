@@ -32,7 +32,7 @@ def aerospike_msgpack_changes(
     if type(message) not in _KNOWN:
         return unknown_event(message, SYSTEM)
     try:
-        row = _row(message, options.image)
+        row = _row(message, options.row_image)
     except RecursionError:
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
@@ -41,7 +41,7 @@ def aerospike_msgpack_changes(
     return row
 
 
-def _row(message: Any, image: str) -> ChangeRow:
+def _row(message: Any, row_image: str) -> ChangeRow:
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     if message.extra is not UNSET:
@@ -53,7 +53,7 @@ def _row(message: Any, image: str) -> ChangeRow:
     attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
     if isinstance(payload, wire.WritePayload):
         after = _columns(message, attributes)
-        attributes["image"] = image if after else "keys"
+        attributes["row_image"] = row_image if after else "keys"
     else:
         after = None
         attributes["durable"] = _durable(payload.flags, attributes)

@@ -106,7 +106,7 @@ def dataworks_changes(
         before = _on_clocks(before, payload.before, zone, used)
         after = _on_clocks(after, payload.after, zone, used)
     row = before if after is None else after
-    if before and after and options.image != "full":
+    if before and after and options.row_image != "full":
         row = {**before, **after}  # the key need not be among what changed
     names = () if row is None else key_columns(table, row, options.keys, used, issues)
     if issues:
@@ -125,7 +125,7 @@ def dataworks_changes(
         sequence=_sequence(payload.sequence_id, is_before=is_before),
         ddl=payload.ddl.text or None if payload.ddl else None,
         schema_fingerprint=table.fingerprint,
-        attributes=_attributes(message, table, None if row is None else options.image, used),
+        attributes=_attributes(message, table, None if row is None else options.row_image, used),
     )
 
 
@@ -212,7 +212,7 @@ def _sequence(text: Any, *, is_before: bool) -> change.Sequence | None:
 
 
 def _attributes(
-    message: wire.Message, table: TableSchema, image: str | None, used: list[str]
+    message: wire.Message, table: TableSchema, row_image: str | None, used: list[str]
 ) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload: Any = message.payload
@@ -226,8 +226,8 @@ def _attributes(
         found["scn"] = payload.scn
     if ddl and ddl.ddl_meta is not UNSET:
         found["ddl_meta"] = ddl.ddl_meta
-    if image is not None:
-        found["image"] = image
+    if row_image is not None:
+        found["row_image"] = row_image
     if used:
         found["leniencies"] = used
     if message.extra is not UNSET:
@@ -238,7 +238,7 @@ def _attributes(
 ADAPTER: Final = Adapter(
     system=SYSTEM,
     change=dataworks_changes,
-    options=frozenset({"image", "keys", *DataWorksKeywords.__annotations__}),
+    options=frozenset({"row_image", "keys", *DataWorksKeywords.__annotations__}),
     reasons={"null_value": "no document says what its record keys are"},
     schemas=dataworks_schema.DIALECT,
     declared=dataworks_schema.dataworks_declared,

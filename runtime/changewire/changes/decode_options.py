@@ -32,8 +32,8 @@ from changewire_messages.change import Change, Rejection
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Image = Literal["full", "patch", "keys"]
-IMAGES: Final[tuple[str, ...]] = get_args(Image)
+RowImage = Literal["full", "patch", "keys"]
+ROW_IMAGES: Final[tuple[str, ...]] = get_args(RowImage)
 """What `after` holds: the full row, only what changed, or only the key."""
 
 NullValue = Literal["control", "delete"]
@@ -60,7 +60,7 @@ class DecodeKeywords(VendorKeywords, total=False):
     The options of `VendorKeywords` are among them.
 
     Attributes:
-        image: What a message holds of its row after a write: ``full`` (default), the whole row;
+        row_image: What a message holds of its row after a write: ``full`` (default), the whole row;
             ``patch``, only the columns that changed; or ``keys``, only the key.
         keys: Columns that name the row; by default those that the message or its format says.
         null_value: What a Kafka record without value is: ``control`` (default), an event that
@@ -69,7 +69,7 @@ class DecodeKeywords(VendorKeywords, total=False):
             put before values and record keys; by default they are refused.
     """
 
-    image: Image
+    row_image: RowImage
     keys: Sequence[str] | None
     null_value: NullValue
     strip_registry_prefix: bool
@@ -97,7 +97,7 @@ class DecodeOptions:
     """
 
     format: str
-    image: Image
+    row_image: RowImage
     keys: Sequence[str] | None
     null_value: NullValue
     elements_as: ElementsAs
@@ -107,7 +107,7 @@ class DecodeOptions:
     def __init__(
         self,
         format: str,
-        image: Image = "full",
+        row_image: RowImage = "full",
         keys: Sequence[str] | None = None,
         *,
         null_value: NullValue = "control",
@@ -118,7 +118,7 @@ class DecodeOptions:
         """Check that the format is there and that the rest fits it."""
         self.__dict__.update(
             format=format,
-            image=image,
+            row_image=row_image,
             keys=keys,
             null_value=null_value,
             elements_as=elements_as,
@@ -214,7 +214,7 @@ class DecodeOptions:
 def _given(options: DecodeOptions) -> list[str]:
     """Return the names of the options for changes that differ from their defaults, all checked."""
     check_word("elements_as", options.elements_as, ELEMENTS_AS)
-    check_word("image", options.image, IMAGES)
+    check_word("row_image", options.row_image, ROW_IMAGES)
     check_word("null_value", options.null_value, NULL_VALUES)
     if options.keys is not None:
         check_names("keys", options.keys)
@@ -222,7 +222,7 @@ def _given(options: DecodeOptions) -> list[str]:
     for name, value in values.items():
         VENDOR_OPTIONS[name].check_form(value)
     own = {
-        "image": options.image != IMAGES[0],
+        "row_image": options.row_image != ROW_IMAGES[0],
         "keys": options.keys is not None,
         "null_value": options.null_value != NULL_VALUES[0],
     }

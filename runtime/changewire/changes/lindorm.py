@@ -84,7 +84,7 @@ def lindorm_changes(
         event_time=source.ts_ms * 1000 if source.ts_ms in MILLISECONDS else None,
         sequence=change.Sequence(major=source.ts_ms, minor=0),
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
-        attributes=_attributes(message, options.image, used),
+        attributes=_attributes(message, options.row_image, used),
     )
 
 
@@ -168,10 +168,10 @@ def _source(namespace: str, table: str) -> change.Source:
     return change.Source(system=_SYSTEM, database=namespace, schema=None, table=table)
 
 
-def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str, Any]:
+def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload, source = message.payload, message.payload.source
-    found: dict[str, Any] = {"op": payload.op, "ts_ms": payload.ts_ms, "image": image}
+    found: dict[str, Any] = {"op": payload.op, "ts_ms": payload.ts_ms, "row_image": row_image}
     if source.db is not UNSET:
         found["db"] = source.db
     if source.version is not UNSET:
@@ -186,7 +186,7 @@ def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str,
 ADAPTER: Final = Adapter(
     system=_SYSTEM,
     change=lindorm_changes,
-    options=frozenset({"image", "keys", *LindormKeywords.__annotations__}),
+    options=frozenset({"row_image", "keys", *LindormKeywords.__annotations__}),
     delete_by_key=lindorm_delete,
     schemas=lindorm_schema.DIALECT,
     declared=lindorm_schema.lindorm_declared,

@@ -9,7 +9,7 @@ import typer
 from changewire.changes.decode_options import (
     AUTO,
     ELEMENTS_AS,
-    IMAGES,
+    ROW_IMAGES,
     NULL_VALUES,
     DecodeOptions,
 )
@@ -136,11 +136,11 @@ ToShape: TypeAlias = Annotated[
     ),
 ]
 
-ImageOption: TypeAlias = Annotated[
+RowImageOption: TypeAlias = Annotated[
     str,
     choice_option(
-        "--image",
-        of=IMAGES,
+        "--row-image",
+        of=ROW_IMAGES,
         metavar="IMAGE",
         help="Columns that a write has: all (full), those that changed (patch), or the key (keys).",
     ),

@@ -218,7 +218,7 @@ def kernel_of(
     try:
         found = native.Kernel(
             [*tables.items()],
-            image=options.image,
+            row_image=options.row_image,
             keys=None if options.keys is None else [*options.keys],
             **without_defaults(options.vendor),
             effects=effects,

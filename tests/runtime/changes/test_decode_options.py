@@ -49,7 +49,7 @@ def test_keys_families_and_image_reach_the_changes() -> None:
         {"f_g:a": b"\x02"},
         {"ROW": b"\x00\x01", "f_g:a": b"\x02"},
     )
-    assert change.attributes["image"] == "patch"
+    assert change.attributes["row_image"] == "patch"
     ((change, _),) = DecodeOptions("dataworks-json", keys=("n",)).elements(insert({"n": 1}))
     assert isinstance(change, cw.Change)
     assert change.key == {"n": 1}
@@ -115,7 +115,11 @@ def test_a_contradiction_is_a_rejection() -> None:
     ("format", "options", "text"),
     [
         ("nope", {}, "no format 'nope'"),
-        ("lindorm-json", {"image": "half"}, "no image 'half'; there are: full, patch, keys"),
+        (
+            "lindorm-json",
+            {"row_image": "half"},
+            "no row_image 'half'; there are: full, patch, keys",
+        ),
         ("lindorm-json", {"keys": "id"}, "keys is a sequence of names, at least one"),
         ("lindorm-json", {"keys": []}, "keys is a sequence of names, at least one"),
         ("lindorm-json", {"families": ()}, "families is a sequence of names, at least one"),

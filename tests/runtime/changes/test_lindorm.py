@@ -47,18 +47,18 @@ def test_time_and_sequence() -> None:
     found = change("d")
     assert found.event_time == datetime(2016, 6, 9, 16, 56, 51, 807000, tzinfo=timezone.utc)
     assert found.sequence == cw.Sequence(major=TS_MS, minor=0)
-    assert found.attributes == {"op": "d", "ts_ms": TS_MS + 4, "image": "full"}
+    assert found.attributes == {"op": "d", "ts_ms": TS_MS + 4, "row_image": "full"}
 
 
 def test_attributes_are_what_only_lindorm_has() -> None:
     """The instance, the version and unknown properties go along; the image is the reader's."""
     source = {"namespace": "n", "table": "t", "ts_ms": 5, "db": "ld-1", "version": "v1.0"}
     model = message("d", source=source, txId=7)
-    (found,) = cw.changes(model, image="keys")
+    (found,) = cw.changes(model, row_image="keys")
     assert found.attributes == {
         "op": "d",
         "ts_ms": TS_MS + 4,
-        "image": "keys",
+        "row_image": "keys",
         "db": "ld-1",
         "version": "v1.0",
         "extra": {"/payload/txId": 7},
@@ -251,13 +251,13 @@ def test_fingerprints_are_of_the_text() -> None:
 
 
 @thorough
-@given(wire=strategies.message(), image=st.sampled_from(["full", "patch", "keys"]))
-def test_every_message_is_one_change_or_refused(wire: Any, image: Any) -> None:
+@given(wire=strategies.message(), row_image=st.sampled_from(["full", "patch", "keys"]))
+def test_every_message_is_one_change_or_refused(wire: Any, row_image: Any) -> None:
     """A message that decodes has exactly one change, or contradicts its own schema."""
     model = cw.decode(dumps(wire), format="lindorm-json")
     codes, found = set[str](), list[cw.Change]()
     try:
-        found = cw.changes(model, image=image)
+        found = cw.changes(model, row_image=row_image)
     except cw.DecodeError as error:
         codes.add(error.code)
     assert codes <= {"contradicts-schema", "invalid-schema", "invalid-base64"}

@@ -39,7 +39,7 @@ def test_an_option_is_for_the_formats_that_name_it(name: str) -> None:
     given = {name: GIVEN[name]}
     for one in (*takes, "auto"):
         assert without_defaults(DecodeOptions(one, **given).vendor) == given
-    for one in {*formats_with("image")} - {*takes}:
+    for one in {*formats_with("row_image")} - {*takes}:
         refused = f"^{name} does not apply to {one}: it is for {', '.join(takes)}$"
         with pytest.raises(ValueError, match=refused):
             DecodeOptions(one, **given)

@@ -46,9 +46,9 @@ def test_a_change_has_its_place(cli: Cli, kcat: Path) -> None:
 def test_image_is_passed_on(cli: Cli, good: Path) -> None:
     """What a write holds of its row is what the user says."""
     found = json_lines(
-        cli("decode", "--as", "changes", "-f", FORMAT, "--image", "patch", good).stdout
+        cli("decode", "--as", "changes", "-f", FORMAT, "--row-image", "patch", good).stdout
     )
-    assert found[0]["attributes"]["image"] == "patch"
+    assert found[0]["attributes"]["row_image"] == "patch"
 
 
 def test_a_message_that_contradicts_itself_is_refused(cli: Cli, mixed: Path) -> None:

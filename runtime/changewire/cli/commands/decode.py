@@ -10,7 +10,7 @@ from changewire.changes.decode_options import AUTO, ELEMENTS_AS, DecodeOptions
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import (
     FoundFormat,
-    ImageOption,
+    RowImageOption,
     Inputs,
     Json,
     Keys,
@@ -49,7 +49,7 @@ def decode(
     *,
     format: FoundFormat = AUTO,
     elements_as: As = _MESSAGES,
-    image: ImageOption = "full",
+    row_image: RowImageOption = "full",
     keys: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
@@ -70,7 +70,7 @@ def decode(
     """
     options = decode_options_of(
         format,
-        image=image,
+        row_image=row_image,
         keys=keys,
         null_value=null_value,
         **vendor,

@@ -12,7 +12,7 @@ from changewire.cli.arguments import (
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
-    ImageOption,
+    RowImageOption,
     Json,
     Keys,
     NullValueOption,
@@ -55,7 +55,7 @@ def replay(
             help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
         ),
     ] = None,
-    image: ImageOption = "full",
+    row_image: RowImageOption = "full",
     keys: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
@@ -81,7 +81,7 @@ def replay(
 
     decode_options = decode_options_of(
         format,
-        image=image,
+        row_image=row_image,
         keys=keys,
         null_value=null_value,
         strip_registry_prefix=strip_registry_prefix,

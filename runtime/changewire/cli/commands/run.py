@@ -9,7 +9,7 @@ from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
     ElementsAsOption,
-    ImageOption,
+    RowImageOption,
     Inputs,
     Json,
     Keys,
@@ -57,7 +57,7 @@ def run(
     output: Output,
     elements_as: ElementsAsOption = "changes",
     engine: EngineOption = "auto",
-    image: ImageOption = "full",
+    row_image: RowImageOption = "full",
     keys: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
@@ -88,7 +88,7 @@ def run(
     del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
-        image=image,
+        row_image=row_image,
         keys=keys,
         null_value=null_value,
         strip_registry_prefix=strip_registry_prefix,

@@ -14,7 +14,7 @@ from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
     ElementsAsOption,
-    ImageOption,
+    RowImageOption,
     Json,
     Keys,
     NullValueOption,
@@ -72,7 +72,7 @@ def stream(
     sink: SinkOption = None,
     continuous: Continuous = False,
     elements_as: ElementsAsOption = "changes",
-    image: ImageOption = "full",
+    row_image: RowImageOption = "full",
     keys: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
@@ -104,7 +104,7 @@ def stream(
     del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
-        image=image,
+        row_image=row_image,
         keys=keys,
         null_value=null_value,
         strip_registry_prefix=strip_registry_prefix,
