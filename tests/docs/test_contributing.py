@@ -302,7 +302,7 @@ assert type(cw.decode(data)) is cw.door_json.Passage
 try:
     cw.DecodeOptions("door-json", keys=["door"])
 except ValueError as error:
-    assert "keys does not apply to door-json" in str(error)
+    assert "key_columns does not apply to door-json" in str(error)
 else:
     raise AssertionError("an option that the adapter does not name is accepted")
 """

@@ -26,7 +26,7 @@ OPTIONS: Sequence[Mapping[str, Any]] = (
     *(
         {},
         {"row_image": "patch"},
-        {"keys": ["id"]},
+        {"key_columns": ["id"]},
         {"families": ["f", "cf"], "row_image": "patch"},
     ),
 )

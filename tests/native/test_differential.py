@@ -26,11 +26,16 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "aerospike-msgpack": ({}, {"row_image": "patch"}),
     "dataworks-json": (
         {},
-        {"keys": ["id"]},
+        {"key_columns": ["id"]},
         {"row_image": "patch"},
         {"row_image": "patch", "time_zone": "Asia/Shanghai"},
     ),
-    "lindorm-json": ({}, {"keys": ["id"]}, {"families": ["f", "cf"]}, {"row_image": "keys"}),
+    "lindorm-json": (
+        {},
+        {"key_columns": ["id"]},
+        {"families": ["f", "cf"]},
+        {"row_image": "keys"},
+    ),
 }
 """Options that each format heeds."""
 
@@ -51,7 +56,7 @@ def name_of(value: object) -> str | None:
         name: option
         for name, option in {
             "row_image": value.row_image,
-            "keys": value.keys,
+            "key_columns": value.key_columns,
             **value.vendor,
         }.items()
         if option

@@ -50,13 +50,17 @@ def described(change: cw.Change) -> dict[str, object]:
 
 def pairs(messages: list[bytes]) -> list[dict[str, object]]:
     """Return changes, with those that two messages make joined."""
-    found = (change for data in messages for change in cw.changes(cw.decode(data), keys=["id"]))
+    found = (
+        change for data in messages for change in cw.changes(cw.decode(data), key_columns=["id"])
+    )
     return [described(change) for change in cw.pair(found, size=100)]
 
 
 def problems(data: bytes) -> list[str]:
     """Return every issue of a message, and what it means field by field."""
-    issues: list[cw.Issue] = cw.validate(data, format="lindorm-json", closed=True, keys=["id"])
+    issues: list[cw.Issue] = cw.validate(
+        data, format="lindorm-json", closed=True, key_columns=["id"]
+    )
     explained: cw.Explanation = cw.explain(data, most=None)
     fields: list[cw.Field] = explained.fields
     return [*(cw.CODES[issue.code] for issue in issues), *(field.meaning for field in fields)]
@@ -88,7 +92,7 @@ def rewritten(coder: cw.Codec, text: str) -> bytes:
     """Return the bytes of a message that stands in the JSON form."""
     model: object = coder.from_json(text)
     try:
-        return cw.encode(model, version="legacy", declared=True, keys=None)
+        return cw.encode(model, version="legacy", declared=True, key_columns=None)
     except (cw.EncodeError, ValueError):
         return coder.to_json(model)
 
@@ -132,7 +136,7 @@ def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) ->
         key={"id": message.id},
         before_key=None,
         before=None,
-        after={"key": record_key, **dict.fromkeys(options.keys or ())},
+        after={"key": record_key, **dict.fromkeys(options.key_columns or ())},
         event_time=None,
         sequence=cw.Sequence(major=1, minor=0),
         ddl=None,

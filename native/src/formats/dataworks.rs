@@ -87,7 +87,7 @@ impl DataWorks {
             ddl: Bound::named(table, "DdlStatement", ["text", "ddlMeta"])?,
             schemas: TableSchemas::new(table)?,
             operations: payload.arms.iter().map(|arm| operation_of(&arm.title)).collect(),
-            keys: options.keys.as_deref().map(distinct),
+            keys: options.key_columns.as_deref().map(distinct),
             mode: options.row_image.clone(),
             is_utc: options.time_zone == "UTC",
         })

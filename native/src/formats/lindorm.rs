@@ -47,7 +47,7 @@ impl Lindorm {
             source: Bound::named(table, "Source", ["version", "db", "namespace", "table", "ts_ms"])?,
             schemas: ConnectSchemas::new(table)?,
             ops: payload.arms.iter().map(|arm| op_of(&arm.title)).collect(),
-            keys: options.keys.as_deref().map(distinct),
+            keys: options.key_columns.as_deref().map(distinct),
             families: options.families.as_deref().map(distinct),
             mode: options.row_image.clone(),
         })

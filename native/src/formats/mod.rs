@@ -57,7 +57,7 @@ pub trait Adapter: Send {
 /// The options of decoding that a kernel heeds.
 pub struct Options {
     pub row_image: String,
-    pub keys: Option<Vec<String>>,
+    pub key_columns: Option<Vec<String>>,
     pub families: Option<Vec<String>>,
     /// Name of the zone whose clocks made times that have no zone.
     pub time_zone: String,

@@ -17,8 +17,8 @@ from changewire.changes.decode_options import (
     ROW_IMAGES,
     DecodeKeywords,
     DecodeOptions,
-    RowImage,
     NullValue,
+    RowImage,
 )
 from changewire_messages.change import Change
 
@@ -32,8 +32,8 @@ __all__ = [
     "Adapter",
     "DecodeKeywords",
     "DecodeOptions",
-    "RowImage",
     "NullValue",
+    "RowImage",
     "change_row",
     "changes",
     "delete_by_key",
@@ -43,7 +43,7 @@ __all__ = [
 def changes(
     message: object,
     record_key: bytes | None = None,
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     row_image: RowImage = "full",
     **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
@@ -52,7 +52,8 @@ def changes(
     Args:
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
-        keys: Columns that name the row, in place of those that the message or its format says.
+        key_columns: Columns that name the row, in place of those that the message or its format
+            says.
         row_image: What the message holds of a row after a write.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 
@@ -69,11 +70,13 @@ def changes(
         raise ValueError(
             f"format {name} has no adapter: no package names one in the entry point group {GROUP}"
         )
-    options = DecodeOptions(name, row_image, keys, **vendor)
+    options = DecodeOptions(name, row_image, key_columns, **vendor)
     return [change_row(message, record_key, options).change()]
 
 
-def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None = None) -> Change:
+def delete_by_key(
+    record_key: bytes, *, format: str, key_columns: Sequence[str] | None = None
+) -> Change:
     """Return the delete that a Kafka record without value is: a tombstone of a compacted topic.
 
     It has no time and no sequence. Keys of some formats do not say the table.
@@ -81,10 +84,12 @@ def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None 
     Args:
         record_key: The key of the record.
         format: Public name of the format.
-        keys: Columns that name the row; without them all that the key has.
+        key_columns: Columns that name the row; without them all that the key has.
 
     Raises:
         DecodeError: The key does not name a row; the code is ``invalid-record-key``.
         ValueError: There is no such format, or keys of its records do not name rows.
     """
-    return deleted_row(record_key, DecodeOptions(format, keys=keys, null_value="delete")).change()
+    return deleted_row(
+        record_key, DecodeOptions(format, key_columns=key_columns, null_value="delete")
+    ).change()

@@ -89,7 +89,7 @@ def _failed(expected: str, actual_type: str = "") -> Issue:
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-OPTIONS: Final = ("row_image", "keys", "null_value", *VENDOR_OPTIONS)
+OPTIONS: Final = ("row_image", "key_columns", "null_value", *VENDOR_OPTIONS)
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -113,7 +113,7 @@ class Adapter(NamedTuple):
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
         options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
-            ``keys``, and those of `VendorKeywords`. Any other option is refused.
+            ``key_columns``, and those of `VendorKeywords`. Any other option is refused.
         reasons: Why an option is refused, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option

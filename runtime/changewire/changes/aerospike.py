@@ -20,7 +20,7 @@ from changewire_messages.support import Path
 
 SYSTEM: Final = "aerospike"
 OPTIONS: Final = frozenset({"row_image", *AerospikeKeywords.__annotations__})
-REASONS: Final[Mapping[str, str]] = {"keys": "rows are named by their digest"}
+REASONS: Final[Mapping[str, str]] = {"key_columns": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
@@ -34,7 +34,8 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is; the option ``row_image`` says what the bins of a write are.
+    """Return the change that a message is; the option ``row_image`` says what the bins of a write
+    are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
     """

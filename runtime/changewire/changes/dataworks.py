@@ -108,7 +108,7 @@ def dataworks_changes(
     row = before if after is None else after
     if before and after and options.row_image != "full":
         row = {**before, **after}  # the key need not be among what changed
-    names = () if row is None else key_columns(table, row, options.keys, used, issues)
+    names = () if row is None else key_columns(table, row, options.key_columns, used, issues)
     if issues:
         raise DecodeError(wire.FORMAT, issues)
     key = key_of(row, names) if row and names else None
@@ -238,7 +238,7 @@ def _attributes(
 ADAPTER: Final = Adapter(
     system=SYSTEM,
     change=dataworks_changes,
-    options=frozenset({"row_image", "keys", *DataWorksKeywords.__annotations__}),
+    options=frozenset({"row_image", "key_columns", *DataWorksKeywords.__annotations__}),
     reasons={"null_value": "no document says what its record keys are"},
     schemas=dataworks_schema.DIALECT,
     declared=dataworks_schema.dataworks_declared,

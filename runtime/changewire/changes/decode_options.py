@@ -62,7 +62,8 @@ class DecodeKeywords(VendorKeywords, total=False):
     Attributes:
         row_image: What a message holds of its row after a write: ``full`` (default), the whole row;
             ``patch``, only the columns that changed; or ``keys``, only the key.
-        keys: Columns that name the row; by default those that the message or its format says.
+        key_columns: Columns that name the row; by default those that the message or its format
+            says.
         null_value: What a Kafka record without value is: ``control`` (default), an event that
             changes nothing, or ``delete``, of the row that its key names, as on compacted topics.
         strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
@@ -70,7 +71,7 @@ class DecodeKeywords(VendorKeywords, total=False):
     """
 
     row_image: RowImage
-    keys: Sequence[str] | None
+    key_columns: Sequence[str] | None
     null_value: NullValue
     strip_registry_prefix: bool
 
@@ -98,7 +99,7 @@ class DecodeOptions:
 
     format: str
     row_image: RowImage
-    keys: Sequence[str] | None
+    key_columns: Sequence[str] | None
     null_value: NullValue
     elements_as: ElementsAs
     strip_registry_prefix: bool
@@ -108,7 +109,7 @@ class DecodeOptions:
         self,
         format: str,
         row_image: RowImage = "full",
-        keys: Sequence[str] | None = None,
+        key_columns: Sequence[str] | None = None,
         *,
         null_value: NullValue = "control",
         elements_as: ElementsAs = "changes",
@@ -119,7 +120,7 @@ class DecodeOptions:
         self.__dict__.update(
             format=format,
             row_image=row_image,
-            keys=keys,
+            key_columns=key_columns,
             null_value=null_value,
             elements_as=elements_as,
             strip_registry_prefix=strip_registry_prefix,
@@ -216,14 +217,14 @@ def _given(options: DecodeOptions) -> list[str]:
     check_word("elements_as", options.elements_as, ELEMENTS_AS)
     check_word("row_image", options.row_image, ROW_IMAGES)
     check_word("null_value", options.null_value, NULL_VALUES)
-    if options.keys is not None:
-        check_names("keys", options.keys)
+    if options.key_columns is not None:
+        check_names("key_columns", options.key_columns)
     values: Mapping[str, Any] = options.vendor
     for name, value in values.items():
         VENDOR_OPTIONS[name].check_form(value)
     own = {
         "row_image": options.row_image != ROW_IMAGES[0],
-        "keys": options.keys is not None,
+        "key_columns": options.key_columns is not None,
         "null_value": options.null_value != NULL_VALUES[0],
     }
     return [

@@ -62,7 +62,7 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named, readers = record_columns(record_key, compiled)
-    keys, families = options.keys, options.vendor["families"]
+    keys, families = options.key_columns, options.vendor["families"]
     of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
     if _is_hbase((before, after, named), (of_after, of_before, readers), options, used):
         keys = keys or (ROW_KEY,)
@@ -105,9 +105,9 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     if _is_hbase((named,), (readers,), options, used):
         is_declared = options.vendor["families"] is None
         named = cells(named, "", None, [], readers if is_declared else ())
-    key = key_of(named, options.keys or tuple(named)) if named else None
+    key = key_of(named, options.key_columns or tuple(named)) if named else None
     if not key:
-        columns = ", ".join(options.keys or ("the columns that name a row",))
+        columns = ", ".join(options.key_columns or ("the columns that name a row",))
         expected = f"a JSON object with {columns}"
         issue = Issue("", "invalid-record-key", "key", expected, record_key)
         raise DecodeError(wire.FORMAT, [issue])
@@ -127,15 +127,15 @@ def _is_hbase(
     """Return whether rows, which have columns of these readers, are those of an HBase table.
 
     The option ``families`` says so. Without it they are if they have the column `ROW_KEY`, unless
-    there are ``keys``, or a schema declares that column as anything but bytes. If none declares it,
-    `used` gets ``assumed-hbase``.
+    there are ``key_columns``, or a schema declares that column as anything but bytes. If none
+    declares it, `used` gets ``assumed-hbase``.
     """
     if not any(row and ROW_KEY in row for row in rows):
         return False
     if options.vendor["families"] is not None:
         return True
     declared = {columns[ROW_KEY].kind for columns in readers if ROW_KEY in columns}
-    if options.keys is not None or declared - {"bytes"}:
+    if options.key_columns is not None or declared - {"bytes"}:
         return False
     if not declared:
         used.append("assumed-hbase")
@@ -186,7 +186,7 @@ def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[
 ADAPTER: Final = Adapter(
     system=_SYSTEM,
     change=lindorm_changes,
-    options=frozenset({"row_image", "keys", *LindormKeywords.__annotations__}),
+    options=frozenset({"row_image", "key_columns", *LindormKeywords.__annotations__}),
     delete_by_key=lindorm_delete,
     schemas=lindorm_schema.DIALECT,
     declared=lindorm_schema.lindorm_declared,

@@ -9,8 +9,8 @@ import typer
 from changewire.changes.decode_options import (
     AUTO,
     ELEMENTS_AS,
-    ROW_IMAGES,
     NULL_VALUES,
+    ROW_IMAGES,
     DecodeOptions,
 )
 from changewire.changes.vendor_options import VendorOption
@@ -148,7 +148,7 @@ RowImageOption: TypeAlias = Annotated[
 
 Keys: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="COLUMN", help="Key column of the rows; repeatable."),
+    typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
 ]
 
 NullValueOption: TypeAlias = Annotated[
@@ -172,7 +172,7 @@ ElementsAsOption: TypeAlias = Annotated[
 ]
 
 
-_KEYS: Final = "keys"
+_KEYS: Final = "key_columns"
 """The parameter of a command behind which it has the options of vendors."""
 
 

@@ -219,7 +219,7 @@ def kernel_of(
         found = native.Kernel(
             [*tables.items()],
             row_image=options.row_image,
-            keys=None if options.keys is None else [*options.keys],
+            key_columns=None if options.key_columns is None else [*options.key_columns],
             **without_defaults(options.vendor),
             effects=effects,
             row=None if row is None else row.columns,

@@ -195,7 +195,7 @@ def test_what_cannot_be_asked() -> None:
     with pytest.raises(ValueError, match="no row_image 'half'; there are: full, patch, keys"):
         change(write(), "half")
     with pytest.raises(ValueError, match="named by their digest"):
-        cw.changes(write(), keys=["a"])
+        cw.changes(write(), key_columns=["a"])
     for wrong in (None, [write()], aero.Key("ns", None, DIGEST, None), object()):
         with pytest.raises(TypeError, match="is no model of a message"):
             cw.changes(wrong)

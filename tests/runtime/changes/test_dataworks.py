@@ -91,14 +91,14 @@ def test_keys_without_a_primary_key(hidden: str, primary_key: Any) -> None:
     row = {"name": "a", hidden: 15, "rowid": "AAAB"}
     given: Any = {"primary_key": primary_key, "after": row}
     assert change("INSERT", **given).key == {hidden: 15}
-    assert change("INSERT", keys=["rowid"], **given).key == {"rowid": "AAAB"}
+    assert change("INSERT", key_columns=["rowid"], **given).key == {"rowid": "AAAB"}
     del row[hidden]
     assert change("INSERT", **given).key is None
 
 
 def test_keys_are_in_place_of_the_primary_key() -> None:
     """Columns that the reader names are the key, in their order, also of the row before."""
-    found = change("UPDATE_AFTER", keys=["name", "id"], before=ROW, after=MOVED)
+    found = change("UPDATE_AFTER", key_columns=["name", "id"], before=ROW, after=MOVED)
     assert list(found.key or ()) == ["name", "id"]
     assert found.before_key == {"name": "a", "id": 1}
 
@@ -141,7 +141,7 @@ def test_a_primary_key_that_names_no_column(
     assert (issue.code, issue.pointer) == ("invalid-schema", f"/schema/primaryKey/{place}")
     assert issue.expected == f"the name of a column in /schema/dataColumn{several}"
     assert cw.validate(message("INSERT", **given), format="dataworks-json") == [issue]
-    assert change("INSERT", keys=["id"], **given).key == {"id": 1}
+    assert change("INSERT", key_columns=["id"], **given).key == {"id": 1}
     assert change("MHEARTBEAT", primary_key=primary_key, types=types).key is None
 
 

@@ -133,7 +133,7 @@ def test_columns_of_both_images_are_columns() -> None:
     [
         ({}, [("ROW", "string"), ("f_a", "string")]),
         ({"families": ["f"]}, [("ROW", "binary"), ("f:a", "binary")]),
-        ({"keys": ["ROW"]}, [("ROW", "string"), ("f_a", "string")]),
+        ({"key_columns": ["ROW"]}, [("ROW", "string"), ("f_a", "string")]),
     ],
 )
 def test_columns_of_hbase_tables_are_bytes(options: Any, columns: Any) -> None:

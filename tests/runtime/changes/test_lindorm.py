@@ -35,7 +35,7 @@ COLUMNS = declared(id="int64", name={"type": "string", "optional": True})
 @pytest.mark.parametrize("schema", [ABSENT, COLUMNS])
 def test_operations(op: str, rows: Any, expected: str, schema: Any) -> None:
     """Each operation is one change with the images of the message, which may be missing."""
-    found = change(op, schema, keys=["id"], **rows)
+    found = change(op, schema, key_columns=["id"], **rows)
     assert found.op == expected
     assert (found.before, found.after) == (rows.get("before"), rows.get("after"))
     assert (found.key, found.before_key) == ({"id": 1} if any(rows.values()) else None, None)
@@ -89,7 +89,7 @@ def test_a_schema_types_both_rows() -> None:
         "day": date(1970, 1, 2),
         "price": Decimal("123.45"),
     }
-    found = change("u", schema, before=row, after=row, keys=["day"])
+    found = change("u", schema, before=row, after=row, key_columns=["day"])
     assert (found.before, found.after, found.key) == (typed, typed, {"day": date(1970, 1, 2)})
 
 
@@ -138,7 +138,7 @@ def test_an_invalid_schema_is_refused(schema: Any, pointer: str) -> None:
 def test_columns_that_are_absent_or_null() -> None:
     """A deleted column is absent from the row after; null stays null, also beside a default."""
     schema = declared(id="int64", n={"type": "string", "optional": True, "default": "x"})
-    found = change("u", schema, before={"id": 1, "n": "a"}, after={"id": 1}, keys=["id"])
+    found = change("u", schema, before={"id": 1, "n": "a"}, after={"id": 1}, key_columns=["id"])
     assert (found.before, found.after) == ({"id": 1, "n": "a"}, {"id": 1})
     assert change("c", schema, after={"id": 1, "n": None}).after == {"id": 1, "n": None}
     assert "leniencies" not in found.attributes
@@ -211,33 +211,33 @@ def test_a_record_key_is_read_by_its_own_schema(schema: Any, payload: Any, expec
 def test_an_envelope_has_schema_and_payload_alone() -> None:
     """An object with more than these two is a row that has columns of such names."""
     key = b'{"schema":{"type":"int32"},"payload":{"id":1},"id":2}'
-    assert change("d", keys=["id"], record_key=key).key == {"id": 2}
+    assert change("d", key_columns=["id"], record_key=key).key == {"id": 2}
 
 
 def test_keys_are_those_of_the_reader() -> None:
     """The reader's columns are the key; what a row lacks is in the record key or the row before."""
-    found = change("c", after=ROW, keys=["name", "id"], record_key=b'{"other":1}')
+    found = change("c", after=ROW, key_columns=["name", "id"], record_key=b'{"other":1}')
     assert list(found.key or ()) == ["name", "id"]
-    assert change("d", keys=["id"], record_key=b'{"id":7,"x":1}').key == {"id": 7}
-    assert change("u", before=ROW, after={"name": "b"}, keys=["id"]).key == {"id": 1}
-    assert change("c", after={"name": "b"}, keys=["id"]).key is None
-    assert change("c", after={"id": None}, keys=["id"]).key is None
+    assert change("d", key_columns=["id"], record_key=b'{"id":7,"x":1}').key == {"id": 7}
+    assert change("u", before=ROW, after={"name": "b"}, key_columns=["id"]).key == {"id": 1}
+    assert change("c", after={"name": "b"}, key_columns=["id"]).key is None
+    assert change("c", after={"id": None}, key_columns=["id"]).key is None
     assert change("c", after=ROW).key is None
 
 
 def test_an_update_may_move_a_row() -> None:
     """Where the key before an update is another one, the change has both."""
-    found = change("u", before={**ROW, "id": 0}, after=ROW, keys=["id"])
+    found = change("u", before={**ROW, "id": 0}, after=ROW, key_columns=["id"])
     assert (found.before_key, found.key) == ({"id": 0}, {"id": 1})
-    assert change("u", before={"name": "x"}, after=ROW, keys=["id"]).before_key is None
+    assert change("u", before={"name": "x"}, after=ROW, key_columns=["id"]).before_key is None
 
 
 def test_what_contradicts_its_operation_moves_no_row() -> None:
     """A delete has no row after, and an insert no key before, whatever the message holds."""
     other = {**ROW, "id": 2}
-    found = change("d", before=ROW, after=other, keys=["id"])
+    found = change("d", before=ROW, after=other, key_columns=["id"])
     assert (found.key, found.before_key, found.after) == ({"id": 1}, None, None)
-    found = change("c", before=ROW, after=other, keys=["id"])
+    found = change("c", before=ROW, after=other, key_columns=["id"])
     assert (found.key, found.before_key) == ({"id": 2}, None)
 
 

@@ -76,7 +76,17 @@ def test_keys_and_families_are_passed_on(cli: Cli) -> None:
     assert cells["key"] == {"ROW": "AAE="}
     assert cells["after"] == {"ROW": "AAE=", "f_g:a": "Ag==", "x": ""}
     assert cells["attributes"]["leniencies"] == cells["leniencies"][-1:] == ["unknown-family"]
-    arguments = ("decode", "--as", "changes", "-f", "lindorm-json", "--key", "x", "--key", "id")
+    arguments = (
+        "decode",
+        "--as",
+        "changes",
+        "-f",
+        "lindorm-json",
+        "--key-column",
+        "x",
+        "--key-column",
+        "id",
+    )
     _, row = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
     assert row["key"] == {"x": "a", "id": 7}
 
@@ -89,7 +99,7 @@ def test_options_that_do_not_fit_are_wrong_usage(
 ) -> None:
     """An option that has no meaning in the format is named before anything is read or written."""
     monkeypatch.chdir(tmp_path)
-    ended = cli(*command, "-f", FORMAT, "--key", "a", good)
+    ended = cli(*command, "-f", FORMAT, "--key-column", "a", good)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "rows are named by their digest" in " ".join(ended.stderr.replace("\u2502", " ").split())
     assert not Path("out").exists()

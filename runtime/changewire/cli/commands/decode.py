@@ -10,11 +10,11 @@ from changewire.changes.decode_options import AUTO, ELEMENTS_AS, DecodeOptions
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import (
     FoundFormat,
-    RowImageOption,
     Inputs,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     Shape,
     StripRegistryPrefix,
     choice_option,
@@ -50,7 +50,7 @@ def decode(
     format: FoundFormat = AUTO,
     elements_as: As = _MESSAGES,
     row_image: RowImageOption = "full",
-    keys: Keys = None,
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
@@ -71,7 +71,7 @@ def decode(
     options = decode_options_of(
         format,
         row_image=row_image,
-        keys=keys,
+        key_columns=key_columns,
         null_value=null_value,
         **vendor,
     )

@@ -12,10 +12,10 @@ from changewire.cli.arguments import (
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
-    RowImageOption,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     StripRegistryPrefix,
     TopicFormat,
     decode_options_of,
@@ -56,7 +56,7 @@ def replay(
         ),
     ] = None,
     row_image: RowImageOption = "full",
-    keys: Keys = None,
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
     rows: Rows = None,
@@ -82,7 +82,7 @@ def replay(
     decode_options = decode_options_of(
         format,
         row_image=row_image,
-        keys=keys,
+        key_columns=key_columns,
         null_value=null_value,
         strip_registry_prefix=strip_registry_prefix,
         **vendor,

@@ -9,11 +9,11 @@ from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
     ElementsAsOption,
-    RowImageOption,
     Inputs,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     Shape,
     StripRegistryPrefix,
     TopicFormat,
@@ -58,7 +58,7 @@ def run(
     elements_as: ElementsAsOption = "changes",
     engine: EngineOption = "auto",
     row_image: RowImageOption = "full",
-    keys: Keys = None,
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
@@ -89,7 +89,7 @@ def run(
     decode_options = decode_options_of(
         format,
         row_image=row_image,
-        keys=keys,
+        key_columns=key_columns,
         null_value=null_value,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,

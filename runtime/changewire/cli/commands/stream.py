@@ -14,10 +14,10 @@ from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
     ElementsAsOption,
-    RowImageOption,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     StripRegistryPrefix,
     TopicFormat,
     decode_options_of,
@@ -73,7 +73,7 @@ def stream(
     continuous: Continuous = False,
     elements_as: ElementsAsOption = "changes",
     row_image: RowImageOption = "full",
-    keys: Keys = None,
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
     strip_registry_prefix: StripRegistryPrefix = False,
     show_values: ShowValues = False,
@@ -105,7 +105,7 @@ def stream(
     decode_options = decode_options_of(
         format,
         row_image=row_image,
-        keys=keys,
+        key_columns=key_columns,
         null_value=null_value,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,

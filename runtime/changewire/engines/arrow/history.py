@@ -27,7 +27,7 @@ def history(
     *,
     table: str,
     rows: RowsAs = "json",
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     format: str | None = None,
     apply_truncates: bool = False,
     names: VersionNames = "plain",
@@ -46,7 +46,7 @@ def history(
         rows: ``json``: columns ``key`` and ``row`` of JSON text. Otherwise columns of a type, as
             `decode` takes them, but for ``embedded``. Columns that the type lacks are left out, and
             a change of these alone begins no version.
-        keys: Columns of the key, for columns of a type; by default those of any change.
+        key_columns: Columns of the key, for columns of a type; by default those of any change.
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
         apply_truncates: Whether truncates end versions.
@@ -70,9 +70,11 @@ def history(
             JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
-    decode_options = options_of_log(format, keys, vendor)
+    decode_options = options_of_log(format, key_columns, vendor)
     make = partial(Versions, names=names)
-    return _made(log, table, rows, keys, decode_options, make, apply_truncates=apply_truncates)
+    return _made(
+        log, table, rows, key_columns, decode_options, make, apply_truncates=apply_truncates
+    )
 
 
 def current(
@@ -80,7 +82,7 @@ def current(
     *,
     table: str,
     rows: RowsAs = "json",
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     format: str | None = None,
     apply_truncates: bool = False,
     **vendor: Unpack[VendorKeywords],
@@ -94,7 +96,7 @@ def current(
         log: As for `history`, like all other arguments.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
         rows: ``json``, or columns of a type.
-        keys: Columns of the key, for columns of a type.
+        key_columns: Columns of the key, for columns of a type.
         format: Public name of the format of the messages, for a schema that stands in them.
         apply_truncates: Whether truncates remove rows.
         **vendor: Options for the messages of one vendor.
@@ -109,15 +111,17 @@ def current(
         FramingError: The folder cannot be read.
         ImportError: As for `history`.
     """
-    decode_options = options_of_log(format, keys, vendor)
-    return _made(log, table, rows, keys, decode_options, Newest, apply_truncates=apply_truncates)
+    decode_options = options_of_log(format, key_columns, vendor)
+    return _made(
+        log, table, rows, key_columns, decode_options, Newest, apply_truncates=apply_truncates
+    )
 
 
 def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     log: ChangeLog,
     table: str,
     rows: RowsAs,
-    keys: Sequence[str] | None,
+    key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
     make: Callable[[Shape, Truncates], Versions | Newest],
     *,
@@ -127,6 +131,6 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     row = None if is_json else given_columns(rows, decode_options)
     found = table_log(LogRows(log), table)
     known = (one["key"] for one in found.changes)
-    shape = JsonRows() if row is None else TypedRows(row, keys or keys_of(known))
+    shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))

@@ -64,7 +64,7 @@ def row_type(
     schema: RowSchema,
     *,
     format: str | None = None,
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     **vendor: Unpack[VendorKeywords],
 ) -> StructType:
     """Return the type of rows that a schema describes, for ``rows`` of `decode`.
@@ -77,7 +77,7 @@ def row_type(
     Args:
         schema: The schema: parsed, JSON text, or the path of a file.
         format: Public name of the messages' format; a JSON Schema needs none.
-        keys: Columns that name the row, as in `decode`.
+        key_columns: Columns that name the row, as in `decode`.
         **vendor: Options for the messages of one vendor, see `changewire.VendorKeywords`.
 
     Raises:
@@ -85,7 +85,7 @@ def row_type(
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
         OSError: There is no such file.
     """
-    return StructType.fromJson(schema_columns(schema, options_of_log(format, keys, vendor)))
+    return StructType.fromJson(schema_columns(schema, options_of_log(format, key_columns, vendor)))
 
 
 def arrow_type(kind: DataType) -> pa.DataType:

@@ -78,11 +78,11 @@ def given_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Sche
 
 
 def options_of_log(
-    format: str | None, keys: Sequence[str] | None, vendor: VendorKeywords
+    format: str | None, key_columns: Sequence[str] | None, vendor: VendorKeywords
 ) -> DecodeOptions | None:
     """Return how the messages of a change log were read; None if their format is not given."""
     if format is not None:
-        return DecodeOptions(format, keys=keys, **vendor)
+        return DecodeOptions(format, key_columns=key_columns, **vendor)
     if given := without_defaults(with_defaults(vendor)):
         names = ", ".join(given)
         raise ValueError(f"{names}: for the schema of a message, which needs `format`")

@@ -51,7 +51,7 @@ def infer(
     title: Title = None,
     out: Out = None,
     show_values: ShowValues = False,
-    keys: Keys = None,
+    key_columns: Keys = None,
     shape: Shape = "auto",
     strip_registry_prefix: StripRegistryPrefix = False,
     as_json: Json = False,
@@ -65,7 +65,7 @@ def infer(
 
     Example: changewire schema infer users.jsonl --out schemas/shop/user.json
     """
-    observer = Observer(decode_options_of(format, keys=keys, **vendor))
+    observer = Observer(decode_options_of(format, key_columns=key_columns, **vendor))
     for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         for rejected in observer.add(record):
             report_rejected(record.position, rejected, as_json=as_json)

@@ -51,7 +51,7 @@ def history(
     table: str,
     sink: str = "delta",
     rows: RowsAs = "json",
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     format: str | None = None,
     apply_truncates: bool = False,
     names: VersionNames = "plain",
@@ -71,7 +71,7 @@ def history(
         rows: How rows are given: columns ``key`` and ``row`` of JSON text, the same as VARIANT, or
             columns of a type, as `decode` takes them. Columns that the type lacks are left out, and
             a change of these alone begins no version.
-        keys: Columns of the key, for columns of a type; by default those of any change.
+        key_columns: Columns of the key, for columns of a type; by default those of any change.
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
         apply_truncates: Whether truncates end versions.
@@ -93,10 +93,10 @@ def history(
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
-    decode_options = options_of_log(format, keys, vendor)
+    decode_options = options_of_log(format, key_columns, vendor)
     whole = LogPlace(log, sink).read(spark)
     found = table_in(whole, table)
-    shape = _shape(found, rows, keys, decode_options)
+    shape = _shape(found, rows, key_columns, decode_options)
     truncates = []
     if apply_truncates:  # the driver has them in memory
         logged = found.where(is_truncate()).toArrow().cast(LOGGED)
@@ -139,16 +139,16 @@ class _VariantRows(JsonRows):
 def _shape(
     log: DataFrame,
     rows: RowsAs,
-    keys: Sequence[str] | None,
+    key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
 ) -> Shape:
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonRows() if rows == "json" else _VariantRows()
     row = given_columns(rows, decode_options)
-    if not keys:  # those of any change; one job, which reads as little as it can
+    if not key_columns:  # those of any change; one job, which reads as little as it can
         first = log.where(F.col("key").isNotNull()).select("key").first()
-        keys = keys_of([] if first is None else [first[0]])
-    return TypedRows(row, keys)
+        key_columns = keys_of([] if first is None else [first[0]])
+    return TypedRows(row, key_columns)
 
 
 def spark_type(schema: pa.Schema) -> StructType:
