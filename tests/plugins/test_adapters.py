@@ -113,7 +113,7 @@ def test_two_adapters_are_none(installed: Path) -> None:
 OTHER_THAN_DEFAULT: dict[str, Any] = {
     "row_image": "patch",
     "key_columns": ["order"],
-    "families": ["f"],
+    "column_families": ["f"],
     "digests": "count",
     "null_value": "delete",
 }
@@ -151,7 +151,9 @@ def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: A
     """An adapter may give its reason; otherwise the error names what is missing."""
     if name is not None:
         adapt(name)
-    option: dict[str, Any] = {"key_columns": ["id"]} if name == "deaf" else {"families": ["f"]}
+    option: dict[str, Any] = (
+        {"key_columns": ["id"]} if name == "deaf" else {"column_families": ["f"]}
+    )
     with pytest.raises(ValueError, match=reason):
         DecodeOptions(FORMAT, **option)
 

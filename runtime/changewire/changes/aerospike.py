@@ -34,8 +34,7 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is; the option ``row_image`` says what the bins of a write
-    are.
+    """Return the change that a message is; ``row_image`` says what the bins of a write are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
     """

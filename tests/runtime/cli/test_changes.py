@@ -67,9 +67,9 @@ def test_keys_and_families_are_passed_on(cli: Cli) -> None:
         "changes",
         "-f",
         "lindorm-json",
-        "--family",
+        "--column-family",
         "f",
-        "--family",
+        "--column-family",
         "f_g",
     )
     cells, _ = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)

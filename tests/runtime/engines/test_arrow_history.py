@@ -252,9 +252,11 @@ def test_schemas_of_rows() -> None:
     with pytest.raises(ValueError, match="needs `format`"):
         cwa.history(changes, table="d.t", rows=schema)
     with pytest.raises(ValueError, match="needs `format`"):
-        cwa.history(changes, table="d.t", rows=schema, families=["f"])
-    with pytest.raises(ValueError, match="families does not apply to dataworks-json"):
-        cwa.history(changes, table="d.t", rows=schema, format="dataworks-json", families=["f"])
+        cwa.history(changes, table="d.t", rows=schema, column_families=["f"])
+    with pytest.raises(ValueError, match="column_families does not apply to dataworks-json"):
+        cwa.history(
+            changes, table="d.t", rows=schema, format="dataworks-json", column_families=["f"]
+        )
 
 
 def test_the_schema_of_an_hbase_table() -> None:
@@ -271,7 +273,7 @@ def test_the_schema_of_an_hbase_table() -> None:
         }
         for at, value in [(1, "QUJD"), (2, "REVG")]
     ]
-    options: dict[str, Any] = {"format": "lindorm-json", "families": ["f"]}
+    options: dict[str, Any] = {"format": "lindorm-json", "column_families": ["f"]}
     decoded = cwa.decode([json.dumps(one).encode() for one in messages], **options)
     found = cwa.history(decoded.changes, table="n.t", rows=schema, **options)
     assert found.select(["ROW", "f:a", "is_current"]).to_pylist() == [

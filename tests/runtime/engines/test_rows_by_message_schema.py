@@ -162,6 +162,8 @@ def test_columns_of_hbase_rows_are_binary(spark: SparkSession) -> None:
     """The cells of an HBase table are bytes, under the names that their families give them."""
     schema = lindorm.declared(ROW="string", f_a="string")
     message = lindorm_insert(schema, ROW="cm93", f_a="QUJD")
-    decoded = cws.decode(frame(spark, message), format="lindorm-json", rows=schema, families=["f"])
+    decoded = cws.decode(
+        frame(spark, message), format="lindorm-json", rows=schema, column_families=["f"]
+    )
     (row,) = rows_after(decoded)
     assert plain(row) == {"ROW": b"row", "f:a": b"ABC"}

@@ -246,4 +246,4 @@ def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
         ["after-on-delete", "missing-version", "missing-db", *["undeclared-field"] * 2],
     )
     with pytest.raises(ValueError, match="it is for lindorm-json"):
-        cws.decode(frame, format="dataworks-json", families=["f"])
+        cws.decode(frame, format="dataworks-json", column_families=["f"])
