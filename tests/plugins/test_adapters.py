@@ -114,7 +114,7 @@ OTHER_THAN_DEFAULT: dict[str, Any] = {
     "row_image": "patch",
     "key_columns": ["order"],
     "column_families": ["f"],
-    "digests": "count",
+    "check_digests": "warn",
     "null_value": "delete",
 }
 """A value of each option that is not its default."""

@@ -56,7 +56,7 @@ def aerospike_changes(
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
     row = record_change(key, gen or 0, lut, after, attributes)
-    if (digests := options.vendor["digests"]) != "off":
+    if (digests := options.vendor["check_digests"]) != "off":
         check_digest(row, message, ("key",), digests)
     return row
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypedDict
 from changewire.changes.aerospike_digest import ripemd160
 from changewire.changes.vendor_options import Declaration
 
-Digests = Literal["off", "count", "refuse"]
+CheckDigests = Literal["off", "warn", "reject"]
 """What becomes of a record whose digest is not that of its set and user key."""
 
 
@@ -13,12 +13,12 @@ class AerospikeKeywords(TypedDict, total=False):
     """Options for Aerospike messages.
 
     Attributes:
-        digests: ``count`` or ``refuse`` records whose digest is not that of their set and user key,
-            which needs pycryptodome on every worker; ``off`` (default) does not look.
+        check_digests: ``warn`` or ``reject`` records whose digest is not that of their set and user
+            key, which needs pycryptodome on every worker; ``off`` (default) does not look.
     """
 
-    digests: Annotated[
-        Digests,
+    check_digests: Annotated[
+        CheckDigests,
         Declaration(
             default="off",
             help="Check digests of Aerospike records: {}.",

@@ -12,7 +12,7 @@ from changewire.changes.vendors import VENDOR_OPTIONS, without_defaults
 from changewire.cli.app import app
 
 GIVEN: dict[str, Any] = {
-    "digests": "count",
+    "check_digests": "warn",
     "column_families": ["f"],
     "time_zone": "Asia/Tokyo",
 }

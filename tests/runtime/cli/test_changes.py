@@ -123,13 +123,15 @@ def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
     key = '["n", "s", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]'
     data = f'{{"msg": "delete", "key": {key}}}'.encode()
     (line,) = json_lines(
-        cli("decode", "--as", "changes", "-f", FORMAT, "--digests", "count", data=data).stdout
+        cli("decode", "--as", "changes", "-f", FORMAT, "--check-digests", "warn", data=data).stdout
     )
     assert line["leniencies"] == ["missing-durable", "keys-on-delete", "digest-mismatch"]
-    refused = cli("decode", "--as", "changes", "-f", FORMAT, "--digests", "refuse", data=data)
+    refused = cli("decode", "--as", "changes", "-f", FORMAT, "--check-digests", "reject", data=data)
     assert "digest-mismatch at /key/2: expected the digest of set and user key" in refused.stderr
     assert (refused.exit_code, refused.stdout) == (1, "")
-    wrong = cli("decode", "--as", "changes", "-f", "lindorm-json", "--digests", "count", data=data)
+    wrong = cli(
+        "decode", "--as", "changes", "-f", "lindorm-json", "--check-digests", "warn", data=data
+    )
     assert "it is for aerospike-json, aerospike-msgpack" in " ".join(
         wrong.stderr.replace("│", " ").split()
     )
