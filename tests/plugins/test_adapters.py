@@ -115,7 +115,7 @@ OTHER_THAN_DEFAULT: dict[str, Any] = {
     "key_columns": ["order"],
     "column_families": ["f"],
     "check_digests": "warn",
-    "null_value": "delete",
+    "tombstones": "delete",
 }
 """A value of each option that is not its default."""
 
@@ -124,7 +124,7 @@ OTHER_THAN_DEFAULT: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("name", "heeded"),
     [
-        ("change", {"row_image", "key_columns", "null_value"}),
+        ("change", {"row_image", "key_columns", "tombstones"}),
         ("deaf", set[str]()),
         (None, set[str]()),
     ],
@@ -161,7 +161,7 @@ def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: A
 def test_an_adapter_makes_deletes_of_records_without_value(adapt: Adapt) -> None:
     """Its function gets the key of the record; a key that it refuses is a dead letter."""
     adapt("change")
-    options = DecodeOptions(FORMAT, null_value="delete")
+    options = DecodeOptions(FORMAT, tombstones="delete")
     (((gone, _),), ((refused, _),)) = (options.elements(None, key) for key in (b"7", b"x"))
     assert isinstance(gone, cw.Change)
     assert (gone.op, gone.key) == ("delete", {"order": 7})

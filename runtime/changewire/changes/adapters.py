@@ -89,7 +89,7 @@ def _failed(expected: str, actual_type: str = "") -> Issue:
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-OPTIONS: Final = ("row_image", "key_columns", "null_value", *VENDOR_OPTIONS)
+OPTIONS: Final = ("row_image", "key_columns", "tombstones", *VENDOR_OPTIONS)
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -117,7 +117,7 @@ class Adapter(NamedTuple):
         reasons: Why an option is refused, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
-            ``null_value`` is refused.
+            ``tombstones`` is refused.
         schemas: What the schemas in the messages say; None if messages hold no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
@@ -136,7 +136,7 @@ class Adapter(NamedTuple):
 
     def refusal(self, option: str) -> str | None:
         """Return why an option is refused; None if the adapter heeds it."""
-        if option in self.options or (option == "null_value" and self.delete_by_key):
+        if option in self.options or (option == "tombstones" and self.delete_by_key):
             return None
         if option in VENDOR_OPTIONS and option not in self.reasons:
             return f"it is for {', '.join(formats_with(option))}"
@@ -244,7 +244,7 @@ def _invalid_key(issue: Issue) -> Issue:
     """Return the issue of a record, for one whose place is in its key."""
     place = f" at {issue.place} of it" if issue.pointer else ""
     expected = f"a record key that names a row, with {issue.expected}{place}"
-    return Issue("", "invalid-record-key", "null_value", expected, issue.actual, issue.actual_type)
+    return Issue("", "invalid-record-key", "tombstones", expected, issue.actual, issue.actual_type)
 
 
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:

@@ -9,8 +9,8 @@ import typer
 from changewire.changes.decode_options import (
     AUTO,
     ELEMENTS_AS,
-    NULL_VALUES,
     ROW_IMAGES,
+    TOMBSTONES,
     DecodeOptions,
 )
 from changewire.changes.vendor_options import VendorOption
@@ -151,11 +151,11 @@ Keys: TypeAlias = Annotated[
     typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
 ]
 
-NullValueOption: TypeAlias = Annotated[
+TombstonesOption: TypeAlias = Annotated[
     str,
     choice_option(
-        "--null-value",
-        of=NULL_VALUES,
+        "--tombstones",
+        of=TOMBSTONES,
         metavar="WHAT",
         help="Meaning of Kafka records without value: {}.",
     ),

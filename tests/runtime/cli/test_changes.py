@@ -113,7 +113,7 @@ def test_records_without_value_are_deletes_where_asked_for(cli: Cli) -> None:
     arguments = ("decode", "--as", "changes", "-f", FORMAT, "--shape", "kcat")
     (line,) = json_lines(cli(*arguments, data=data).stdout)
     assert (line["op"], line["key"]) == ("empty", None)
-    (line,) = json_lines(cli(*arguments, "--null-value", "delete", data=data).stdout)
+    (line,) = json_lines(cli(*arguments, "--tombstones", "delete", data=data).stdout)
     assert (line["op"], line["source"]["table"], line["offset"]) == ("delete", "s", 7)
     assert line["key"] == {"aerospike_digest": "YWJjZGVmZ2hpamtsbW5vcHFyc3Q="}
 

@@ -244,7 +244,7 @@ def test_a_decoder_of_messages_pickles() -> None:
             {"row_image": "patch", "keys": ["id"]},
             "row_image, key_columns: for changes; messages are kept",
         ),
-        ({"null_value": "delete"}, "null_value: for changes"),
+        ({"tombstones": "delete"}, "tombstones: for changes"),
         ({"elements_as": "rows"}, "no elements_as 'rows'; there are: changes, messages"),
     ],
 )

@@ -14,9 +14,9 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
     Json,
     Keys,
-    NullValueOption,
     RowImageOption,
     StripRegistryPrefix,
+    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
@@ -57,7 +57,7 @@ def replay(
     ] = None,
     row_image: RowImageOption = "full",
     key_columns: Keys = None,
-    null_value: NullValueOption = "control",
+    tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
     rows: Rows = None,
     rows_by_table: RowsByTable = None,
@@ -83,7 +83,7 @@ def replay(
         format,
         row_image=row_image,
         key_columns=key_columns,
-        null_value=null_value,
+        tombstones=tombstones,
         strip_registry_prefix=strip_registry_prefix,
         **vendor,
     )

@@ -107,7 +107,7 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
             }
         )
         target = f"{tmp_path}/{{database}}/{{table}}"
-        options: dict[str, Any] = {"target": target, "null_value": "delete"}
+        options: dict[str, Any] = {"target": target, "tombstones": "delete"}
         counts = cwd.apply_changes(table, format=FORMAT, log=f"{tmp_path}/log", **options).tables
     assert counts == {"deleted": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")
