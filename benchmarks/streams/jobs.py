@@ -118,7 +118,9 @@ def _log(job: Job) -> StreamingQuery:
 
 def _merge(job: Job, **options: Any) -> StreamingQuery:
     target, given = job.place("{table}"), {**job.common, **options}
-    return cws.apply_changes(messages(job), format=FORMAT, sink=job.format, target=target, **given)
+    return cws.apply_changes(
+        messages(job), format=FORMAT, table_format=job.format, target=target, **given
+    )
 
 
 def _log_by_hand(job: Job) -> StreamingQuery:

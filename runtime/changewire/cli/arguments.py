@@ -8,14 +8,14 @@ import typer
 
 from changewire.engines.options import (
     AVAILABLE_NOW,
-    TABLE_SINKS,
+    TABLE_FORMATS,
     StreamOptions,
     TableOptions,
     log_of,
 )
 
 JSON_ROWS: Final = "json"
-_DELTA: Final = TABLE_SINKS[0]
+_DELTA: Final = TABLE_FORMATS[0]
 _CHECKPOINT: Final = "checkpoint"
 
 
@@ -23,7 +23,7 @@ class StreamArguments(NamedTuple):
     """Arguments of a stream, as they were given."""
 
     checkpoint: str
-    sink: str | None = None
+    table_format: str | None = None
     continuous: bool = False
     max_dead_letters: str | None = None
 
@@ -34,12 +34,12 @@ def stream_options(given: StreamArguments, output: str) -> StreamOptions:
     Raises:
         typer.BadParameter: The limit of dead letters is neither a number nor a share.
     """
-    sink = given.sink or _DELTA
+    table_format = given.table_format or _DELTA
     try:
         return StreamOptions(
-            log_of(output, sink),
+            log_of(output, table_format),
             given.checkpoint,
-            sink,
+            table_format,
             None if given.continuous else AVAILABLE_NOW,
             limit_of(given.max_dead_letters),
         )

@@ -139,7 +139,9 @@ def land_topics(request: TopicsRequest) -> Outcome:
     from changewire.jobs import topics
 
     quieten_pyspark()
-    packages = connectors(request.packages, ["kafka", request.stream.sink], as_json=request.as_json)
+    packages = connectors(
+        request.packages, ["kafka", request.stream.table_format], as_json=request.as_json
+    )
     with (
         _metric_lines(request.metrics) as metrics,
         batch_lines(as_json=request.as_json) as notice,

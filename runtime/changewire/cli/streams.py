@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from changewire.cli.options import choice_option, text_option
-from changewire.engines.options import DELETES, TABLE_SINKS
+from changewire.engines.options import DELETES, TABLE_FORMATS
 
 Output: TypeAlias = Annotated[
     str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
@@ -34,12 +34,12 @@ Checkpoint: TypeAlias = Annotated[
     ),
 ]
 
-SinkOption: TypeAlias = Annotated[
+TableFormatOption: TypeAlias = Annotated[
     str | None,
     choice_option(
-        "--sink",
-        of=TABLE_SINKS,
-        metavar="SINK",
+        "--table-format",
+        of=TABLE_FORMATS,
+        metavar="FORMAT",
         help="Format of log and tables: {}; by default delta.",
         show_default=False,
     ),

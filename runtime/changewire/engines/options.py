@@ -21,10 +21,10 @@ Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Engines that a run on files can be asked for."""
 
-SINKS: Final = ("delta", "iceberg", "parquet")
+LOG_FORMATS: Final = ("delta", "iceberg", "parquet")
 """Formats that a stream can write exactly once."""
 
-TABLE_SINKS: Final = ("delta", "iceberg")
+TABLE_FORMATS: Final = ("delta", "iceberg")
 """Those that have MERGE."""
 
 SchemaEvolution = Literal["add_columns", "strict"]
@@ -91,9 +91,9 @@ class StreamListener:
     written: BatchListener | None = None
 
 
-def log_of(folder: str, sink: str) -> str:
+def log_of(folder: str, table_format: str) -> str:
     """Return the log of a run: in its output folder, or for Iceberg in its `CATALOG`."""
-    return f"{CATALOG}.{LOG}" if sink == "iceberg" else f"{folder}/{LOG}"
+    return f"{CATALOG}.{LOG}" if table_format == "iceberg" else f"{folder}/{LOG}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class StreamOptions:
 
     log: str
     checkpoint: str
-    sink: str = "delta"
+    table_format: str = "delta"
     trigger: Mapping[str, Any] | None = None
     max_dead_letters: Limit | None = None
     listener: StreamListener = StreamListener()

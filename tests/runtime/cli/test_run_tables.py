@@ -139,7 +139,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
             "a schema or its path, found 'nested'",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
-        (["--sink", "iceberg"], "No such option: --sink"),
+        (["--table-format", "iceberg"], "No such option: --table-format"),
         (["--view", "live"], "No such option: --view"),
         (["--target", "lake.{table}"], "has no slash"),
         (["--target", "lake/{tabel}"], "is no field of a target"),

@@ -83,10 +83,10 @@ def test_messages_land_as_they_are(remote: SparkSession, tmp_path: Path) -> None
     check_messages(made, remote)
 
 
-@pytest.mark.parametrize("sink", ["parquet", "delta"])
-def test_a_stream_lands_once(remote: SparkSession, tmp_path: Path, sink: str) -> None:
+@pytest.mark.parametrize("table_format", ["parquet", "delta"])
+def test_a_stream_lands_once(remote: SparkSession, tmp_path: Path, table_format: str) -> None:
     """Each element of a stream of files is in the log once, also after a second run."""
-    made = stream(tmp_path, 2, sink)
+    made = stream(tmp_path, 2, table_format)
     heard: list[int] = []
     for _ in range(2):
         query = landing(made, remote)
@@ -101,7 +101,7 @@ def landing(made: Stream, remote: SparkSession) -> StreamingQuery:
         made.read(remote),
         format=FORMAT,
         log=made.place.target,
-        sink=made.sink,
+        table_format=made.table_format,
         checkpoint=str(made.root / "checkpoint"),
         trigger=AVAILABLE_NOW,
     )

@@ -168,8 +168,10 @@ def test_what_a_log_has_is_left_out(
 ) -> None:
     """A second write appends only what the log lacks, and counts all."""
     log = str(tmp_path / "log")
-    first = cws.write(cws.DecodedFrames(decoded.rows.where("offset < 7")), log, sink="parquet")
-    again = cws.write(decoded, log, sink="parquet")
+    first = cws.write(
+        cws.DecodedFrames(decoded.rows.where("offset < 7")), log, table_format="parquet"
+    )
+    again = cws.write(decoded, log, table_format="parquet")
     assert (first.already_in_log, again.already_in_log) == (0, first.counts.elements)
     rows = spark.read.parquet(log)
     assert rows.count() == rows.select("offset", "element").distinct().count()

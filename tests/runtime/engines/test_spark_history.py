@@ -60,7 +60,7 @@ def log_in(folder: Path, *tables: pa.Table) -> str:
 
 def history(spark: SparkSession, log: str, **options: Any) -> DataFrame:
     """Return the versions of the table ``t``, from a log of Parquet."""
-    return cws.history(spark, log, table="d.t", sink="parquet", **options)
+    return cws.history(spark, log, table="d.t", table_format="parquet", **options)
 
 
 def test_versions_are_those_of_arrow_and_of_the_model(spark: SparkSession, tmp_path: Path) -> None:
@@ -101,10 +101,10 @@ def test_refused_and_replayed_and_waiting_changes(spark: SparkSession, tmp_path:
         7: [None, "before-image-waits"],
     }
     for key, expected in reasons.items():
-        told_of = cws.trace(spark, log, {"id": key}, table="d.t", sink="parquet")
+        told_of = cws.trace(spark, log, {"id": key}, table="d.t", table_format="parquet")
         assert told_of == cwa.trace(tmp_path, {"id": key}, table="d.t")
         assert [step.refused and step.refused.reason for step in told_of.steps] == expected
-    assert not cws.trace(spark, log, {"id": 9}, table="d.t", sink="parquet").steps
+    assert not cws.trace(spark, log, {"id": 9}, table="d.t", table_format="parquet").steps
 
 
 def test_a_log_of_a_stream_and_hostile_names(spark: SparkSession, tmp_path: Path) -> None:
@@ -253,4 +253,4 @@ def test_what_is_no_log(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a schema or its path, found 'text'"):
         history(spark, log, rows="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
-        cws.history(spark, log, table="d.other", sink="parquet", rows=TYPED)
+        cws.history(spark, log, table="d.other", table_format="parquet", rows=TYPED)

@@ -129,16 +129,16 @@ def test_spark_holds_dates(spark: SparkSession) -> None:
     assert {**plain(row), "clock": row["clock"]} == HELD
 
 
-@pytest.mark.parametrize("sink", ["delta", "iceberg"])
-def test_tables_of_spark_hold_dates(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_tables_of_spark_hold_dates(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
     """Columns without a zone are made with a table, and added to one that has none."""
-    lake = lake_in(sink, spark, tmp_path)
+    lake = lake_in(table_format, spark, tmp_path)
     for columns, sequence in ((2, 1), (4, 2)):
         one = message("INSERT", sequence, SENT, types=TYPES)
         rows = StructType(SPARK_ROW.fields[:columns])
         lake.send_records(records(one, start=sequence))
         lake.apply_messages(spark, format=FORMAT, rows=rows, time_zone=ZONE)
-    (row,) = spark.read.format(sink).load(f"{lake.tables}/t").drop("_changewire").collect()
+    (row,) = spark.read.format(table_format).load(f"{lake.tables}/t").drop("_changewire").collect()
     assert {**plain(row), "clock": row["clock"]} == HELD
 
 

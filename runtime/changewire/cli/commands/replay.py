@@ -32,7 +32,7 @@ from changewire.cli.streams import (
     Rows,
     RowsByTable,
     SchemaEvolutionOption,
-    SinkOption,
+    TableFormatOption,
     Truncates,
 )
 
@@ -65,7 +65,7 @@ def replay(
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
     **vendor: Any,
@@ -91,12 +91,14 @@ def replay(
         rows, rows_by_table, schema_evolution, deletes, None, default_table, apply_truncates
     ).options(target)
     folder = whole(output)
-    stream = stream_options(StreamArguments(checkpoint_of(checkpoint, folder), sink), folder)
+    stream = stream_options(
+        StreamArguments(checkpoint_of(checkpoint, folder), table_format), folder
+    )
 
     def job(packages: str | None) -> "Replayed":
         return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)
 
-    done = on_log(job, packages, sink, as_json=as_json)
+    done = on_log(job, packages, table_format, as_json=as_json)
     if done is None:
         return UNABLE
     found = done.dead_letters + done.refused

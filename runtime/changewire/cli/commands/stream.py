@@ -40,7 +40,7 @@ from changewire.cli.streams import (
     RowsByTable,
     SchemaEvolutionOption,
     ShowValues,
-    SinkOption,
+    TableFormatOption,
     Target,
     Truncates,
     View,
@@ -69,7 +69,7 @@ def stream(
     options: Options = None,
     packages: Packages = None,
     checkpoint: Checkpoint = None,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     continuous: Continuous = False,
     elements_as: ElementsAsOption = "changes",
     row_image: RowImageOption = "full",
@@ -125,7 +125,7 @@ def stream(
         max_dead_letters,
     )
     place = checkpoint_of(checkpoint, output)
-    arguments = StreamArguments(place, sink, continuous, max_dead_letters)
+    arguments = StreamArguments(place, table_format, continuous, max_dead_letters)
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
     request = TopicsRequest(
         topics if subscribe is None else {**topics, "subscribe": subscribe},

@@ -49,7 +49,7 @@ def history(
     log: str,
     *,
     table: str,
-    sink: str = "delta",
+    table_format: str = "delta",
     rows: RowsAs = "json",
     key_columns: Sequence[str] | None = None,
     format: str | None = None,
@@ -67,7 +67,7 @@ def history(
         spark: The session.
         log: Path of the log (it has a slash), or name of its table. Its rows are JSON text.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
-        sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
+        table_format: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
         rows: How rows are given: columns ``key`` and ``row`` of JSON text, the same as VARIANT, or
             columns of a type, as `decode` takes them. Columns that the type lacks are left out, and
             a change of these alone begins no version.
@@ -94,7 +94,7 @@ def history(
     """
     check_names(names)
     decode_options = options_of_log(format, key_columns, vendor)
-    whole = LogPlace(log, sink).read(spark)
+    whole = LogPlace(log, table_format).read(spark)
     found = table_in(whole, table)
     shape = _shape(found, rows, key_columns, decode_options)
     truncates = []
