@@ -37,7 +37,7 @@ def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
         format="dataworks-json",
         log=f"{lake}/log",
         target=f"{lake}/{{table}}",
-        adopt=True,
+        adopt_table=True,
         **options,
     )
     return outcome.counts.by_error_code["wrong-type"]

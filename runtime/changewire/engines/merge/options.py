@@ -76,7 +76,7 @@ class LocalOptions:
 
 
 def local_options(
-    decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt: bool = False
+    decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt_table: bool = False
 ) -> LocalOptions:
     """Return options, checked."""
     for place in (log, asked.target):
@@ -94,7 +94,7 @@ def local_options(
         routing=Routing(template, asked.default_table, reserved, asked.max_new_tables),
         log=log,
         rows={name: _rows(one, decode_options) for name, one in by_table.items()},
-        adopts=adopt,
+        adopts=adopt_table,
     )
 
 

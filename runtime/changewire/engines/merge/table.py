@@ -112,7 +112,7 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
         raise OwnerError(
             f"{name} belongs to the query or log {found.owner}, so that two do not undo "
             "each other's changes. Choose another target, or stop what feeds it and take it "
-            "over by adopt=True"
+            "over by adopt_table=True"
         )
     return found
 

@@ -150,7 +150,7 @@ def test_a_table_belongs_to_one_query(spark: SparkSession, tmp_path: Path) -> No
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
     lake.apply_messages(spark, format=FORMAT)
     places = {"checkpoint": f"{tmp_path}/other", "log": f"{tmp_path}/other-log"}
-    with pytest.raises(OwnerError, match=r"belongs to the query .* changewire\.spark\.adopt"):
+    with pytest.raises(OwnerError, match=r"belongs to the query .* changewire\.spark\.adopt_table"):
         lake.apply_messages(spark, format=FORMAT, **places)
 
 

@@ -18,7 +18,7 @@ from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
 
-def adopt(
+def adopt_table(
     spark: SparkSession,
     target: str,
     *,
