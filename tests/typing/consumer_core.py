@@ -59,7 +59,7 @@ def pairs(messages: list[bytes]) -> list[dict[str, object]]:
 def problems(data: bytes) -> list[str]:
     """Return every issue of a message, and what it means field by field."""
     issues: list[cw.Issue] = cw.validate(
-        data, format="lindorm-json", closed=True, key_columns=["id"]
+        data, format="lindorm-json", strict=True, key_columns=["id"]
     )
     explained: cw.Explanation = cw.explain(data, most=None)
     fields: list[cw.Field] = explained.fields

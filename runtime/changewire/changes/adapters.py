@@ -122,7 +122,7 @@ class Adapter(NamedTuple):
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
         undeclared: Yields an issue for each column, and each column of the key, that a message has
-            and does not declare; for closed checks. None if messages declare no columns.
+            and does not declare; for strict checks. None if messages declare no columns.
     """
 
     system: str

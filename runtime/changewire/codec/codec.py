@@ -166,22 +166,22 @@ class Codec:
         check_data(text)
         return guarded(DecodeError, self.format, reader.key if is_key else reader.message, text)
 
-    def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
+    def validate(self, data: object, *, strict: bool = False) -> list[Issue]:
         """Return every issue of a message; none if it is valid.
 
         Args:
             data: Bytes or text, a model, or a message parsed into dictionaries and lists.
-            closed: Also report properties that the schema does not name.
+            strict: Also report properties that the schema does not name.
         """
         try:
-            return guarded(DecodeError, self.format, self._issues, data, closed)
+            return guarded(DecodeError, self.format, self._issues, data, strict)
         except CodecError as error:
             return error.issues
 
-    def _issues(self, data: object, closed: bool) -> list[Issue]:  # noqa: FBT001 - by position
+    def _issues(self, data: object, strict: bool) -> list[Issue]:  # noqa: FBT001 - by position
         obj = self._plain(data)
         role = "batch" if self._family.is_batch(obj) else "message"
-        issues = self._family.errors(obj, role, closed=closed)
+        issues = self._family.errors(obj, role, strict=strict)
         if obj is data or issues:
             return issues
         try:

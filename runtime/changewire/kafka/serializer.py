@@ -33,7 +33,7 @@ class ChangewireSerializer(Serializer):
         is_key: bool = False,
         declared: bool = True,
         key_columns: Sequence[str] | None = None,
-        closed: bool = False,
+        strict: bool = False,
         header: bool = False,
         strip_registry_prefix: bool = False,
         show_values: bool = False,
@@ -46,7 +46,7 @@ class ChangewireSerializer(Serializer):
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
             key_columns: Columns that name the rows, as for `changewire.validate`.
-            closed: Also reject properties and operations that the schema does not name, and
+            strict: Also reject properties and operations that the schema does not name, and
                 columns, also of the key, that the message does not declare.
             header: Put a `SchemaHeader` among the headers of the record.
             strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema
@@ -63,7 +63,7 @@ class ChangewireSerializer(Serializer):
         self._is_key = is_key
         options = options_of(format, key_columns)
         self._declared = options if declared else None
-        self._closed = closed
+        self._strict = strict
         self._header = header
         self._strips = strip_registry_prefix
         self._show_values = show_values
@@ -89,7 +89,7 @@ class ChangewireSerializer(Serializer):
             obj = without_prefix(obj)
         try:
             data, model = messages.written(obj)
-            messages.check(model, data, closed=self._closed, declared=self._declared)
+            messages.check(model, data, strict=self._strict, declared=self._declared)
         except CodecError as error:
             refusal = error
         else:

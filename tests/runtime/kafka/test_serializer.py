@@ -217,7 +217,7 @@ def test_closed_serializers_know_every_property() -> None:
     """A misspelt name is refused where asked for, in whatever form it is given."""
     write = {**examples("write")[0], "gne": 1}
     model = cw.decode(json.dumps(write))
-    closed = ChangewireSerializer(FORMAT, closed=True)
+    closed = ChangewireSerializer(FORMAT, strict=True)
     for obj in (write, model, json.dumps(write)):
         assert SERIALIZE(obj)
         assert pointers(refusal(obj, closed)) == ["/gne"]
@@ -229,7 +229,7 @@ def test_closed_serializers_know_every_property() -> None:
 def test_closed_serializers_know_every_name_of_dataworks(*, declared: bool) -> None:
     """An unknown operation, a key that is no column and an undeclared column are refused."""
     message = dataworks.message
-    closed = ChangewireSerializer("dataworks-json", closed=True, declared=declared)
+    closed = ChangewireSerializer("dataworks-json", strict=True, declared=declared)
     open_ = ChangewireSerializer("dataworks-json", declared=declared)
     good = message("INSERT", after={"id": 1, "name": "a"})
     assert closed(good) == cw.encode(good)
@@ -251,10 +251,10 @@ def test_closed_serializers_know_every_name_of_dataworks(*, declared: bool) -> N
 @modest
 @given(data=st.data())
 def test_closed_is_the_closed_check(form: Format, data: st.DataObject) -> None:
-    """What a closed serializer sends is what a closed `validate` finds nothing wrong with."""
+    """What a strict serializer sends is what a strict `validate` finds nothing wrong with."""
     raw = form.encoding.dumps(data.draw(form.strategy("message")))
-    closed = ChangewireSerializer(form.name, closed=True)
-    issues = cw.validate(raw, format=form.name, closed=True)
+    closed = ChangewireSerializer(form.name, strict=True)
+    issues = cw.validate(raw, format=form.name, strict=True)
     if issues:
         assert refusal(raw, closed).issues == issues
     else:
