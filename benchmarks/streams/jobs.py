@@ -149,8 +149,8 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     PLAIN: _merge_by_hand,
     SAFE: _safe_by_hand,
     TABLES_BY_HAND: _tables_by_hand,
-    REMOVED: partial(_merge, rows=ROW, deletes="remove"),
-    FLAGGED: partial(_merge, rows=ROW, deletes="flag"),
+    REMOVED: partial(_merge, row_schema=ROW, deletes="remove"),
+    FLAGGED: partial(_merge, row_schema=ROW, deletes="flag"),
     JSON: _merge,
 }
 """What starts each job."""

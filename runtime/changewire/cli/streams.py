@@ -66,22 +66,14 @@ Target: TypeAlias = Annotated[
     ),
 ]
 
-Rows: TypeAlias = Annotated[
+RowSchemaOption: TypeAlias = Annotated[
     str | None,
     text_option(
-        "--rows",
-        metavar="ROWS",
-        help="Columns of rows: json (text), embedded (as messages declare them), or a schema file.",
+        "--row-schema",
+        metavar="SCHEMA",
+        help="Columns of rows: json (text), embedded (as messages declare them), a schema file, or "
+        'a JSON file by table such as {"shop.orders": "orders.json", "*": "json"}.',
         completes=("json", "embedded"),
-    ),
-]
-
-RowsByTable: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--rows-by-table",
-        metavar="FILE",
-        help='Columns by table: a JSON file such as {"shop.orders": "orders.json", "*": "json"}.',
     ),
 ]
 

@@ -117,7 +117,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
     """What messages do not say themselves, and how their changes are merged into tables.
 
     Attributes:
-        rows: How tables have their rows: ``json`` text (default); columns of a type, as for
+        row_schema: How tables have their rows: ``json`` text (default); columns of a type, as for
             `changewire.spark.decode`; ``embedded``, the columns that the schema in each message
             declares; or a mapping from names of sources such as ``shop.orders`` to one of these,
             ``*`` for all others.
@@ -137,7 +137,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
             default any number.
     """
 
-    rows: Any
+    row_schema: Any
     schema_evolution: SchemaEvolution
     deletes: Deletes
     view: str | None
@@ -161,7 +161,7 @@ class TableOptions:
     """
 
     target: str
-    rows: Any = "json"
+    row_schema: Any = "json"
     schema_evolution: SchemaEvolution = "add_columns"
     deletes: Deletes = "remove"
     view: str | None = None

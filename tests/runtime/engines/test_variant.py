@@ -32,7 +32,7 @@ def decoded(spark: SparkSession, *values: str) -> cws.DecodedFrames:
         for i, value in enumerate(values)
     ]
     frame = spark.createDataFrame([(text,) for text in texts], "value string")
-    return cws.decode(frame, format=FORMAT, rows="variant")
+    return cws.decode(frame, format=FORMAT, row_schema="variant")
 
 
 def test_numbers_are_exact_or_text(spark: SparkSession) -> None:

@@ -29,8 +29,7 @@ from changewire.cli.streams import (
     DefaultTable,
     DeletesOption,
     Packages,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
     TableFormatOption,
     Truncates,
@@ -59,8 +58,7 @@ def replay(
     key_columns: Keys = None,
     tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
@@ -88,7 +86,7 @@ def replay(
         **vendor,
     )
     tables = TableArguments(
-        rows, rows_by_table, schema_evolution, deletes, None, default_table, apply_truncates
+        row_schema, schema_evolution, deletes, None, default_table, apply_truncates
     ).options(target)
     folder = whole(output)
     stream = stream_options(

@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from changewire.cli.arguments import JSON_ROWS, TableArguments
+from changewire.cli.arguments import TableArguments, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
@@ -28,8 +28,7 @@ from changewire.cli.streams import (
     MaxDeadLetters,
     MaxNewTables,
     Output,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
     ShowValues,
     Target,
@@ -65,8 +64,7 @@ def run(
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     target: Target = None,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
@@ -96,8 +94,7 @@ def run(
         **vendor,
     )
     given = TableArguments(
-        rows,
-        rows_by_table,
+        row_schema,
         schema_evolution,
         deletes,
         None,
@@ -116,7 +113,7 @@ def run(
         engine,
         shape,
         tables,
-        rows or JSON_ROWS,
+        row_schema_of(row_schema),
         show_values,
         as_json,
     )

@@ -36,8 +36,7 @@ from changewire.cli.streams import (
     Metrics,
     Output,
     Packages,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
     ShowValues,
     TableFormatOption,
@@ -80,8 +79,7 @@ def stream(
     max_dead_letters: MaxDeadLetters = None,
     metrics: Metrics = None,
     target: Target = None,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
     deletes: DeletesOption = None,
     view: View = None,
@@ -114,8 +112,7 @@ def stream(
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     given = TableArguments(
-        rows,
-        rows_by_table,
+        row_schema,
         schema_evolution,
         deletes,
         view,

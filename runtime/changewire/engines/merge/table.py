@@ -25,7 +25,7 @@ STATE: Final = pa.field(COLUMN, ROW_STATE, metadata={"comment": COMMENTS[COLUMN]
 
 _ADVICE: Final = {
     COLUMN: "; it was not made by changewire",
-    ROW: "; if its rows are columns of a type, the run needs `rows`",
+    ROW: "; if its rows are columns of a type, the run needs `row_schema`",
 }
 _COUNTS: Final = ("inserted", "updated", "deleted")
 _ROWS: Final = "rows"

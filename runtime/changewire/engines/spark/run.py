@@ -41,13 +41,13 @@ def run(
     log: str,
     *,
     decode_options: DecodeOptions,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
     """Append the elements of files to a Parquet log that lacks them."""
     started = time.perf_counter()
-    frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
+    frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), row_schema)
     ready = time.perf_counter()
     written = write(frames, log, table_format="parquet", show_values=show_values)
     return Outcome(

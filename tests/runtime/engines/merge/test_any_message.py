@@ -124,7 +124,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         target=places["target"].replace("{table}", "{database}"),  # few tables take less time
         table_format=lake.table_format,
         key_columns=KEYS.get(sent.format),
-        rows=kind,
+        row_schema=kind,
         checkpoint=places["checkpoint"],
         trigger={"availableNow": True},
         apply_truncates=True,

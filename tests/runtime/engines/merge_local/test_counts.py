@@ -59,7 +59,7 @@ def test_a_number_that_a_double_rounds_is_counted(tmp_path: Path, rows: Any) -> 
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
-    outcome = lake.apply_records(records(recorded, exact), rows=rows)
+    outcome = lake.apply_records(records(recorded, exact), row_schema=rows)
     assert outcome.tables == {"inserted": 2, "rounded_numbers": 1}
     assert sorted(row["price"] for row in lake.rows()) == [1.5, float(ROUNDED)]
     if rows == SCHEMA:
@@ -73,7 +73,7 @@ def test_a_column_that_a_user_wrote_takes_no_rounded_number(tmp_path: Path) -> N
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     rows = pa.schema([("id", pa.int64()), ("price", pa.float64())])
-    outcome = lake.apply_records(records(recorded), rows=rows)
+    outcome = lake.apply_records(records(recorded), row_schema=rows)
     assert outcome.counts.by_error_code == {"wrong-type": 1}
 
 

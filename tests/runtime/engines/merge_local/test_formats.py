@@ -134,9 +134,9 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"rows": "embedded"}, "messages of aerospike-json hold no schema"),
+        ({"row_schema": "embedded"}, "messages of aerospike-json hold no schema"),
         ({"rows": "nested"}, "a schema or its path, found 'nested'"),
-        ({"rows": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
+        ({"row_schema": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
         ({"deletes": "keep"}, "no deletes 'keep'; there are: remove, flag"),
         ({"max_dead_letters": "x"}, "max_dead_letters is a number such as 100"),

@@ -103,7 +103,7 @@ class Stream:
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start the query that counts its batches, as a run of the command line does."""
         wrap: Callable[[Frames], Frames] | None = options.pop("wrap", None)
-        rows, elements_as = options.pop("rows", "json"), options.pop("elements_as", "changes")
+        rows, elements_as = options.pop("row_schema", "json"), options.pop("elements_as", "changes")
         named = ("notice", "metrics", "written")
         listener = StreamListener(**{name: options.pop(name, None) for name in named})
         chosen: dict[str, Any] = {

@@ -62,7 +62,7 @@ def test_a_log_of_another_type_is_refused(landed: Landed, spark: SparkSession) -
     root = landed.stream.root
     kind = StructType([StructField("n", LongType())])
     with pytest.raises(cws.OutputError) as caught:
-        landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
+        landed.stream.start(spark, row_schema=kind, checkpoint=str(root / "new"))
     assert str(caught.value) == (
         "log: a column before of type struct<n:bigint> is needed, and "
         f"{root}/log has string; choose another log and checkpoint"
@@ -140,7 +140,7 @@ def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None
     """With a row type the log has typed columns; what does not fit is a dead letter."""
     made = stream(tmp_path, 1)
     kind = StructType([StructField("count", LongType()), StructField("myString", StringType())])
-    made.land(spark, rows=kind)
+    made.land(spark, row_schema=kind)
     rows = made.log(spark).where("offset = 1").select("after.count").collect()
     assert [row["count"] for row in rows] == [-(2**63)]
 

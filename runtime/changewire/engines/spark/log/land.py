@@ -41,7 +41,7 @@ def land(
     checkpoint: str,
     table_format: str = "delta",
     elements_as: ElementsAs = "changes",
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     trigger: Mapping[str, Any] | None = None,
     **options: Unpack[DecodeKeywords],
 ) -> StreamingQuery:
@@ -59,7 +59,7 @@ def land(
         checkpoint: Folder of the query's checkpoint.
         table_format: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
         elements_as: ``changes``, or ``messages`` as they are.
-        rows: How `before` and `after` are kept: as for `decode`.
+        row_schema: How `before` and `after` are kept: as for `decode`.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
         **options: What messages do not say themselves, see `DecodeKeywords`.
 
@@ -75,7 +75,7 @@ def land(
     if not messages.isStreaming:
         raise ValueError("land takes a stream; for other DataFrames use `changewire.spark.write`")
     check_positions(messages)
-    found = log_rows(observed(frames_by(decode_options, messages, rows).rows))
+    found = log_rows(observed(frames_by(decode_options, messages, row_schema).rows))
     place, spark = LogPlace(log, table_format), messages.sparkSession
     place.check(spark, found.schema)
     identity(spark, checkpoint, table_format=table_format, outputs={"log": log, "query": "land"})

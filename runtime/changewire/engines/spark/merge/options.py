@@ -93,7 +93,7 @@ def apply_options(
     if asked.view is not None:
         _check_view(asked.view, template.fields, asked.deletes)
     reserved = reserved_places(template, [log.target, checkpoint])
-    by_table = types_by_table(asked.rows)
+    by_table = types_by_table(asked.row_schema)
     return ApplyOptions(
         decode_options=decode_options,
         tables=asked,
@@ -111,10 +111,10 @@ def _check_view(view: str, fields: tuple[str, ...], deletes: str) -> None:
         raise ValueError(f"the view {view!r} is a name with the fields of the target")
 
 
-def _rows(rows: Any, decode_options: DecodeOptions) -> Rows:
-    if isinstance(rows, str) and rows == "json":
+def _rows(row_schema: Any, decode_options: DecodeOptions) -> Rows:
+    if isinstance(row_schema, str) and row_schema == "json":
         return "json"
-    if isinstance(rows, str) and rows == "embedded":
+    if isinstance(row_schema, str) and row_schema == "embedded":
         embedded.dialect(decode_options.format)
         return "embedded"
-    return struct_of(given_columns(rows, decode_options))
+    return struct_of(given_columns(row_schema, decode_options))
