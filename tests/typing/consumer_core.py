@@ -150,7 +150,7 @@ ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"row_image": "events
 
 
 def job(path: str) -> int:
-    """Run the main job; return how many elements were refused."""
+    """Run the main job; return how many elements were rejected."""
     try:
         return run([path], "out", format="auto", engine="python").counts.dead_letters
     except JobError as error:

@@ -8,7 +8,7 @@ from changewire.kafka import (
     ChangewireDeserializer,
     ChangewireSerializer,
     MessageField,
-    MessageRefusedError,
+    MessageRejectedError,
     SchemaHeader,
     SerializationContext,
     SerializationError,
@@ -21,7 +21,7 @@ def sent(message: object, topic: str) -> bytes | None:
     context = SerializationContext(topic, MessageField.VALUE, [])
     try:
         return serialize(message, context)
-    except MessageRefusedError as error:
+    except MessageRejectedError as error:
         pointers: list[str] = [issue.pointer for issue in error.issues]
         raise SystemExit(f"{error.format}: {pointers}") from error
 

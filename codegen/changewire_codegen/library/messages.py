@@ -28,7 +28,7 @@ _REFUSALS: Final = (
 
 
 class MessageError(ValueError):
-    """A message is refused.
+    """A message is rejected.
 
     Attributes:
         issues: For each thing that is wrong: JSON Pointer, rule, what is expected, what is there.
@@ -69,7 +69,7 @@ class Messages:
                 message by default.
 
         Raises:
-            MessageError: It is refused, with every issue.
+            MessageError: It is rejected, with every issue.
             KeyError: There is no schema of this title.
         """
         title = variant or self._family.ROLES["message"]

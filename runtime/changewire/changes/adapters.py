@@ -51,7 +51,7 @@ def event_of(format: str, system: str) -> Callable[..., ChangeRow]:
 def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRow]:
     """Return a function of another package's adapter, whose result is checked.
 
-    The message is refused if the result is not a change, or the function raises anything but
+    The message is rejected if the result is not a change, or the function raises anything but
     `DecodeError`. The issue has only the name of the exception: its text may hold values.
     """
 
@@ -113,11 +113,11 @@ class Adapter(NamedTuple):
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
         options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
-            ``key_columns``, and those of `VendorKeywords`. Any other option is refused.
-        reasons: Why an option is refused, by its name; for the text of the error.
+            ``key_columns``, and those of `VendorKeywords`. Any other option is rejected.
+        reasons: Why an option is rejected, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
-            ``tombstones`` is refused.
+            ``tombstones`` is rejected.
         schemas: What the schemas in the messages say; None if messages hold no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
@@ -135,7 +135,7 @@ class Adapter(NamedTuple):
     undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
-        """Return why an option is refused; None if the adapter heeds it."""
+        """Return why an option is rejected; None if the adapter heeds it."""
         if option in self.options or (option == "tombstones" and self.delete_by_key):
             return None
         if option in VENDOR_OPTIONS and option not in self.reasons:

@@ -103,7 +103,7 @@ def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS)
 
 
 def _found(data: object, format: str, options: DecodeOptions, *, strict: bool) -> list[Issue]:
-    """Return the contradictions of a message that decodes, and what a strict check refuses."""
+    """Return the contradictions of a message that decodes, and what a strict check rejects."""
     try:
         models = codec(format).models_in(data)
     except REFUSALS:  # no bytes stand for it, or `validate` had more of the stack left

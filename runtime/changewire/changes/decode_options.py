@@ -67,7 +67,7 @@ class DecodeKeywords(VendorKeywords, total=False):
         tombstones: What a Kafka record without value is: ``ignore`` (default), an event that
             changes nothing, or ``delete``, of the row that its key names, as on compacted topics.
         strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys; by default they are refused.
+            put before values and record keys; by default they are rejected.
     """
 
     row_image: RowImage
@@ -85,7 +85,7 @@ class DecodeOptions:
     Attributes:
         format: Public name of the format, or `AUTO`. Then each message is read by the format that
             `changewire.detect` finds, formats that have no use for an option leave it aside, and
-            a message that no format claims is refused: as ``unknown-variant``, or with the code of
+            a message that no format claims is rejected: as ``unknown-variant``, or with the code of
             the parser if it begins as a message and cannot be parsed.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
             as they are. Those are of one format, and have no use for the options above.
@@ -242,7 +242,7 @@ def _check_messages(format: str, given: list[str]) -> None:
 
 
 def _refusal(format: str, option: str) -> str | None:
-    """Return why an option is refused; None if the format has a use for it."""
+    """Return why an option is rejected; None if the format has a use for it."""
     if format != AUTO:
         return adapter(format).refusal(option)
     return "a record without value does not say its format" if option == "tombstones" else None

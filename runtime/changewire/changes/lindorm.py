@@ -89,7 +89,7 @@ def lindorm_changes(
 
 
 def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
-    """Refuse a change without key whose record key cannot be read for the bytes around it."""
+    """Reject a change without key whose record key cannot be read for the bytes around it."""
     framed = framing_issue(record_key, "key", "a record key")
     if framed is None:
         return

@@ -28,7 +28,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
 
 
 class VendorKeywords(AerospikeKeywords, LindormKeywords, DataWorksKeywords, total=False):
-    """Options that are for the messages of one vendor; formats of others refuse them."""
+    """Options that are for the messages of one vendor; formats of others reject them."""
 
 
 VENDOR_OPTIONS: Final[Mapping[str, VendorOption]] = declared_by(VendorKeywords)

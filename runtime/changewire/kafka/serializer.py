@@ -6,7 +6,7 @@ from typing import Any
 from changewire.changes.contradictions import options_of
 from changewire.codec import CodecError
 from changewire.codec.framed import without_prefix
-from changewire.kafka.error import MessageRefusedError
+from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import (
     Headers,
     MessageField,
@@ -77,7 +77,7 @@ class ChangewireSerializer(Serializer):
             ctx: What confluent-kafka says of the record.
 
         Raises:
-            SerializationError: It is refused, as `MessageRefusedError` with every issue; or there
+            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or there
                 are no headers to put one into.
             ValueError: The context says that a key is meant, and records have none.
         """
@@ -97,7 +97,7 @@ class ChangewireSerializer(Serializer):
                 write(ctx, HEADERS[is_key], messages.header(model))
             return data
         where = place(ctx, is_key=is_key)
-        raise MessageRefusedError(refusal, where, show_values=self._show_values)
+        raise MessageRejectedError(refusal, where, show_values=self._show_values)
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:
         """Return the bytes of a value or a key: the call as kafka-python 3 makes it.
