@@ -298,7 +298,7 @@ import sys
 import pyarrow as pa
 import changewire.arrow as cwa, changewire.engines.changelog
 cwa.decode(b"{}", format="aerospike-json").tables()
-cwa.decode(b"{}", format="aerospike-json", rows=pa.schema({"a": pa.int64()})).tables()
+cwa.decode(b"{}", format="aerospike-json", row_schema=pa.schema({"a": pa.int64()})).tables()
 print(*{"pyspark", "deltalake"} & {*sys.modules})
 """
     environment = {"PYTHONPATH": ":".join(sys.path)}
