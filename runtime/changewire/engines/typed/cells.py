@@ -151,7 +151,8 @@ def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
         return fit(value, at, used) if found is None else found
 
     def read_exactly(value: Any, at: str, used: list[str]) -> Any:
-        found = read(value, at, mine := [])
+        mine: list[str] = []
+        found = read(value, at, mine)
         if ROUNDED_NUMBER in mine:
             expected = f"{type_name(kind)} that holds all digits"
             raise CellError(at, expected, value, ROUNDED_NUMBER)
