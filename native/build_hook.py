@@ -22,7 +22,6 @@ OPTIONS = "CHANGEWIRE_MATURIN"
 """Environment variable: further options of ``maturin build``, such as ``--target``."""
 
 MODULE = "changewire_native"
-NOTICES = ("LICEN[CS]E*", "COPY*", "NOTICE*", "UNLICENSE*")
 
 
 class KernelHook(BuildHookInterface[Any]):
@@ -91,11 +90,11 @@ def built(source: Path, target: Path) -> Path:
 def licences(source: Path) -> str:
     """Return the licences of all crates that are linked into a kernel, each text once."""
     command = ["cargo", "metadata", "--locked", "--format-version=1"]
-    found = subprocess.check_output(command, cwd=source)  # noqa: S603 - our own
     crates: dict[str, list[str]] = {}
-    for crate in json.loads(found)["packages"]:
+    for crate in json.loads(subprocess.check_output(command, cwd=source))["packages"]:  # noqa: S603
         folder, name = Path(crate["manifest_path"]).parent, f"{crate['name']} {crate['version']}"
-        files = sorted({file for notice in NOTICES for file in folder.glob(notice)})
+        names = ("LICEN[CS]E*", "COPY*", "NOTICE*", "UNLICENSE*")
+        files = sorted(file for one in names for file in folder.glob(one) if file.is_file())
         for text in [file.read_text(encoding="utf-8") for file in files] or [str(crate["license"])]:
             crates.setdefault(text.strip(), []).append(name)
     return "\n\n".join(f"{', '.join(names)}\n\n{text}" for text, names in crates.items()) + "\n"
