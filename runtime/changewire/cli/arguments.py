@@ -58,6 +58,7 @@ class TableArguments(NamedTuple):
 
     row_schema: str | None
     schema_evolution: str | None = None
+    numbers: str | None = None
     deletes: str | None = None
     view: str | None = None
     default_table: str | None = None
@@ -86,6 +87,7 @@ class TableArguments(NamedTuple):
         """
         given: Any = {
             "schema_evolution": self.schema_evolution,
+            "numbers": self.numbers,
             "deletes": self.deletes,
             "view": self.view,
             "default_table": self.default_table,

@@ -28,6 +28,7 @@ from changewire.cli.streams import (
     Checkpoint,
     DefaultTable,
     DeletesOption,
+    NumbersOption,
     Packages,
     RowSchemaOption,
     SchemaEvolutionOption,
@@ -60,6 +61,7 @@ def replay(
     strip_registry_prefix: StripRegistryPrefix = False,
     row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
+    numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
@@ -86,7 +88,13 @@ def replay(
         **vendor,
     )
     tables = TableArguments(
-        row_schema, schema_evolution, deletes, None, default_table, apply_truncates
+        row_schema,
+        schema_evolution,
+        numbers,
+        deletes,
+        None,
+        default_table,
+        apply_truncates,
     ).options(target)
     folder = whole(output)
     stream = stream_options(

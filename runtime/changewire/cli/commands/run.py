@@ -27,6 +27,7 @@ from changewire.cli.streams import (
     DeletesOption,
     MaxDeadLetters,
     MaxNewTables,
+    NumbersOption,
     Output,
     RowSchemaOption,
     SchemaEvolutionOption,
@@ -66,6 +67,7 @@ def run(
     target: Target = None,
     row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
+    numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
@@ -96,6 +98,7 @@ def run(
     given = TableArguments(
         row_schema,
         schema_evolution,
+        numbers,
         deletes,
         None,
         default_table,

@@ -34,6 +34,7 @@ from changewire.cli.streams import (
     MaxDeadLetters,
     MaxNewTables,
     Metrics,
+    NumbersOption,
     Output,
     Packages,
     RowSchemaOption,
@@ -81,6 +82,7 @@ def stream(
     target: Target = None,
     row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
+    numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     view: View = None,
     default_table: DefaultTable = None,
@@ -114,6 +116,7 @@ def stream(
     given = TableArguments(
         row_schema,
         schema_evolution,
+        numbers,
         deletes,
         view,
         default_table,
