@@ -103,7 +103,7 @@ class DecodeOptions:
     tombstones: Tombstones
     elements_as: ElementsAs
     strip_registry_prefix: bool
-    vendor: VendorKeywords
+    vendor: Mapping[str, Any]
 
     def __init__(
         self,
@@ -219,8 +219,7 @@ def _given(options: DecodeOptions) -> list[str]:
     check_word("tombstones", options.tombstones, TOMBSTONES)
     if options.key_columns is not None:
         check_names("key_columns", options.key_columns)
-    values: Mapping[str, Any] = options.vendor
-    for name, value in values.items():
+    for name, value in options.vendor.items():
         VENDOR_OPTIONS[name].check_form(value)
     own = {
         "row_image": options.row_image != ROW_IMAGES[0],
