@@ -162,7 +162,7 @@ def test_what_does_not_fit_is_refused_at_once(format: str, options: Any, text: s
 def test_changes_refuses_the_same(options: Any) -> None:
     """The function for one message checks its options alike."""
     message = cw.decode(insert({"n": 1}), format="dataworks-json")
-    with pytest.raises(ValueError, match=r"keys is|does not apply|no time_zone"):
+    with pytest.raises(ValueError, match=r"key_columns is|does not apply|no time_zone"):
         cw.changes(message, **options)
 
 

@@ -130,7 +130,7 @@ def test_only_aerospike_has_digests(format: str) -> None:
     ):
         DecodeOptions(format, check_digests="warn")
     unknown: Any = "maybe"
-    with pytest.raises(ValueError, match="there are: off, count, refuse"):
+    with pytest.raises(ValueError, match="there are: off, warn, reject"):
         DecodeOptions("aerospike-json", check_digests=unknown)
 
 

@@ -97,7 +97,7 @@ def test_by_default_records_without_value_change_nothing() -> None:
     [
         ("auto", "delete", "does not say its format"),
         ("dataworks-json", "delete", "no document says"),
-        ("lindorm-json", "drop", "there are: control, delete"),
+        ("lindorm-json", "drop", "there are: ignore, delete"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(format: str, tombstones: Any, reason: str) -> None:
