@@ -184,4 +184,4 @@ def test_a_property_that_was_not_described_may_be_refused(name: str, side: Side)
     assert Judge(writer).issues(message, "schema.json", strict=False) == []
     assert Judge(reader).issues(message, "schema.json", strict=False) == ["/note"]
     assert found.verdicts[side] == "compatible"
-    assert "refuse" in found.text
+    assert "reject" in found.text
