@@ -189,13 +189,12 @@ def with_vendor_options(command: Callable[P, int]) -> Callable[P, int]:
 
 
 def _parameter(option: VendorOption) -> Parameter:
-    metavar, default = option.declaration.metavar, option.declaration.default
+    default, text, metavar, *_ = option.declaration
     if option.words:
-        kind: Any = str
-        flag = choice_option(option.flag, of=option.words, metavar=metavar, help=option.help)
+        flag = choice_option(option.flag, of=option.words, metavar=metavar, help=text)
     else:
-        kind = list[str] | None if option.is_names else str
-        flag = typer.Option(option.flag, metavar=metavar, help=option.help)
+        flag = typer.Option(option.flag, metavar=metavar, help=text)
+    kind: Any = list[str] | None if option.is_names else str
     annotation = Annotated[kind, flag]
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
