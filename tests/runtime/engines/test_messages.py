@@ -241,7 +241,7 @@ def test_a_decoder_of_messages_pickles() -> None:
         ({"format": "auto"}, "one format: name it in place of auto"),
         ({"format": "nope"}, "no format 'nope'"),
         (
-            {"row_image": "patch", "keys": ["id"]},
+            {"row_image": "patch", "key_columns": ["id"]},
             "row_image, key_columns: for changes; messages are kept",
         ),
         ({"tombstones": "delete"}, "tombstones: for changes"),
