@@ -76,6 +76,7 @@ SHOWN = {
     "rules": ("models.py", "validators.py", "strategies.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "fields.py", "page.md"),
     "tables": ("__init__.py", "models.py", "fields.py", "arrow.py", "spark.py", "page.md"),
+    "times": ("models.py", "fields.py", "page.md"),
     "tagged_rows": (
         "models.py",
         "validators.py",

@@ -16,7 +16,8 @@ from changewire_codegen.nodes import Family
 
 _ANNOTATIONS: Final = {
     keyword: rule
-    for rule in ("SCHEMA_SAME_TEXT", "SCHEMA_SAME_TITLE", "PROPERTY_SAME_REPEATED")
+    for rule in RULES
+    if rule.startswith(("SCHEMA_", "PROPERTY_SAME_", "UNIT_", "UNKNOWN_"))
     for keyword in RULES[rule].keywords
 }
 
@@ -140,7 +141,7 @@ def compare_annotations(found: Comparison, pair: Pair) -> None:
         return
     old, new = pair.old.node, pair.new.node
     for keyword, rule in _ANNOTATIONS.items():
-        words = (old.get(keyword), new.get(keyword))
+        words = (old.get(keyword, "nothing"), new.get(keyword, "nothing"))
         if words[0] != words[1]:
             found.add(rule, pair, pair.place(keyword), words)
     before, now = (node.get("x-leniency", {}) for node in (old, new))

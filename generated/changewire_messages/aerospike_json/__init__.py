@@ -70,12 +70,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:d6071a65caaf17fe41782797b592531f75d52e71686f1d7511ae9a36f1088462",
-    "Delete": "sha256:22cd251d8614273703b290f5f9f5d3da1a10986d810d69abecfa70add583ed08",
+    "Batch": "sha256:4adb59258fdbf49f5a2e186f77faac39e56052f816985fa46e8f17e9ef8a572b",
+    "Delete": "sha256:18386f353c36bba67812676fe1212a7d0768e7d86a60dfa899530cf63586d4a4",
     "Key": "sha256:38ed1c32234d97db4bbab17e5f4f9a97e365b5fd04d5826cc065ecefa2e73844",
     "KeyBatch": "sha256:8f133f7fbf82bbf58c0d837f3c90a2914c27a7d530cf94d68ff0da5e5375ce20",
-    "Message": "sha256:3a15db565f74d3a944404ae63e47149f64a78b0506bef2a3a88538679abe7330",
-    "Write": "sha256:e22b9823c9377a180c6197b5c769e3eb92562d1f427d2aa0d47a76b6e2c05ca1",
+    "Message": "sha256:8a02ae1795700984861c5ea742f89409d7a16c8e96982650aef1cb5a13cb2215",
+    "Write": "sha256:fe9373dd62aa29cd744c2413fa3a51710c1afd83dbda189822e41b00caa4e6b3",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -60,13 +60,13 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:8b0a595340f43d05addf515edeb428812e09608fb9185fcf2c7c11de6e8b8004",
-    "Delete": "sha256:c5ec8dd5b7adaa45495c4eaa7ce9dddcd1e5b81a61eafe09a5cb3ede3a9615cf",
+    "Batch": "sha256:ccc8c278c3ba9859eacc4accad5af789f9974664a480fe6cca2cf2572a1d8b9d",
+    "Delete": "sha256:3ceebeb0e9f6ff914fd3b13f27c21e910628b715e19280d0024ae25beaa5e482",
     "Key": "sha256:0953a9808dbd0f7e4c20b4532fb90bc93ffb277769388ad428ecc74e0dbe8bef",
     "KeyBatch": "sha256:fbddb53d84c13efcbcd20eb05ae51d31f4d4c7b2f92f4ae89edc13e5575151a7",
     "LegacyDelete": "sha256:4b7cd48af1726dcc376d177dd585907fbaf75ac9782b272eabf57e077e28c9c2",
-    "Message": "sha256:9f00f826f20d91474d2c83bf70eb3bfbbd34c325190d57ee3bb49a8b13852170",
-    "Write": "sha256:2405777313ef9457ce33083dcba2ddeb7538c107263a7dfafb89b4dd39e13a1e",
+    "Message": "sha256:4b6fcb9387c08ca7fb502f4ff4efa83b37e5efcf6b66e16a01144bd3693d2321",
+    "Write": "sha256:c4d2390af585b33f0434f1f239ce065e470f92c3ed3497c282a0cfc001be9e88",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

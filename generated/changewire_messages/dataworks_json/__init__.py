@@ -93,17 +93,17 @@ EXACT: Final = True
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Ddl": "sha256:fd6087df911c9e15dfaae054306a43f6c2b4c9d20156d71cf58dde77b00b880b",
-    "Delete": "sha256:3ff8d16b558a108e144dfa0fe0658be91636fd6e517b34d6ff31cd8a8c590ede",
-    "Heartbeat": "sha256:38551ea5f4cd6dbc063480dda38f3e57556959b9d2d767b745b2e9e25abaf6bd",
-    "Insert": "sha256:4690f34ef1a0309156a61a442546226f8e16ff6c669859f9da3552404a35a21d",
-    "Message": "sha256:a06b10bac0713e53d9f9a512b6d3badf3399b1e40de5c29855dbe6f53913a2ba",
+    "Ddl": "sha256:8a20e3595e736fb2298228a5582abe17182a2dd289b881c25b3befccecbdce17",
+    "Delete": "sha256:a765c40bd88caeb360829653db694e7591d6bfefcf56cb4e75307d712c230365",
+    "Heartbeat": "sha256:2360f1ba2407c6a9044b271d0f4387fc7302f949956981472d5a6ca7e51d2bc0",
+    "Insert": "sha256:5c247e1d95ee4faf36ac0c5afa2ad2f0d98a3359ffc802200048ed48093ad73e",
+    "Message": "sha256:7ea167a88586fcd59acc576c68e0381a9d891bd9981e4cf238468a72f2097063",
     "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
-    "Query": "sha256:17ef4c2135cddf7701951c8ded5ffb9e172f99c94042d0ac8fdea09516864fe2",
-    "Transaction": "sha256:c28aef4a120c8fb3e3266f376c5eaf075da1c9d3d7e89e169af9ce0a2d50de47",
-    "Truncate": "sha256:64d105f7ed40891c17dc0a509dce312720b1187419c6387b0f7df5d6ae190376",
-    "UpdateAfter": "sha256:7ee7599bbb079a9076db8d575f06132101d228ac6174bb56f610a8ea9735b57b",
-    "UpdateBefore": "sha256:9d8ae8a297af12eecca8e2d4a46fc6db610a8c0dc71662df29d190a16c65902e",
+    "Query": "sha256:54ee14ff3a5e14224654279257d64224dbfed3c40215a7113497c08843d0166b",
+    "Transaction": "sha256:eb42ae6da019d183279e6ffca5293e8d521e856bc7026b447dc0f393f12f7ce0",
+    "Truncate": "sha256:a9232282409596a9a5e49c0452cb3c84a4565bf74362687fadd3e96a0dbfba44",
+    "UpdateAfter": "sha256:a8d33f0c968d9622501fb88f31ed22247f43a25f67c437c00642cd712ecdd8b8",
+    "UpdateBefore": "sha256:0a8c22ef9b426d85bb0cd2686db9dfa0af26eb6495e6dfa23a6a20731bb4249f",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -53,11 +53,11 @@ ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:854cd0e2989a71f0e4a292cad092ec7c39a4279a46cc74540d0e5b6ad857ea81",
-    "Insert": "sha256:a93cde58963f90ed4bab4011c20342e84f3cbcb4d23123a919565c09df625608",
-    "Message": "sha256:d8308d3990af0bf68c734d0c3af7db1d71def8f88c3897f2f61be03c0c53a59b",
-    "Read": "sha256:2d84bc19475038657008cd006728c2d7606631f3f016e1e331d5c508acfe09ea",
-    "Update": "sha256:fd944a4509c01c955714350bae08120f115010469dc3c1a7fadf65d55e587acd",
+    "Delete": "sha256:af5fe998f4fca245778e246d53ee6727b665b1adeb7a2faf0348cf0916b39506",
+    "Insert": "sha256:d8b4f5b7bfbd6eec44f65e65d366152a1e1bc8c7b67cec549b346626cacb9477",
+    "Message": "sha256:b124f1b7b4bb911d25a435f054275dcd4a450db315b58f02a9dc32a26407cf5d",
+    "Read": "sha256:2900fde6b6f09f29e5e4651e42fbcd91fdc345e5b82a90afaac8a7c91cd99e36",
+    "Update": "sha256:50e251e4c13e8d21cf729872dfbf28055e2e71528886135b5012201bd5e454cb",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)
