@@ -34,8 +34,9 @@ from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
 TIME = frozenset({"x-unit", "x-unknown"})
-PROPERTY = LENIENT | TIME | {"x-repeated", "x-alone"}
-POSITION = LENIENT | TIME | {"not"}
+MEANING = TIME | {"x-op"}
+PROPERTY = LENIENT | MEANING | {"x-repeated", "x-alone"}
+POSITION = LENIENT | MEANING | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
 Definitions = dict[str, AnyDefinition]
@@ -199,9 +200,14 @@ def _properties(
             leniencies=node.get("x-leniency", {}),
             repeated=node.get("x-repeated", False),
             alone=node.get("x-alone", False),
+            op=node.get("x-op", ""),
+            unit=node.get("x-unit", ""),
+            unknown=tuple(map(int, node.get("x-unknown", ()))),
         )
         _check_repeated(prop, below)
-        if "x-unit" in node and _words(prop.type) - {"null"} != {"integer"}:
+        if prop.op and not node.keys() & {"const", "enum"}:
+            below.at("x-op").refuse("only a const or an enum may stand for an operation")
+        if prop.unit and _words(prop.type) - {"null"} != {"integer"}:
             below.at("x-unit").refuse("a time in a unit must be an integer, or null")
         for name in sorted({prop.name, prop.attribute}):
             if name in taken:

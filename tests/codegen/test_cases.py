@@ -27,6 +27,7 @@ SHOWN = {
     "anything": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "binary": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "bytes_and_times": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "change_table": ("changes.py",),
     "choices": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "constants": (
         "models.py",

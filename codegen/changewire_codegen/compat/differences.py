@@ -17,7 +17,7 @@ from changewire_codegen.nodes import Family
 _ANNOTATIONS: Final = {
     keyword: rule
     for rule in RULES
-    if rule.startswith(("SCHEMA_", "PROPERTY_SAME_", "UNIT_", "UNKNOWN_"))
+    if rule.startswith(("SCHEMA_", "PROPERTY_SAME_", "OP_", "UNIT_", "UNKNOWN_"))
     for keyword in RULES[rule].keywords
 }
 
@@ -133,6 +133,13 @@ def _implies(condition: Node | None, other: Node) -> bool:
 def change(old: object, new: object) -> str:
     """Return the end of a rule's name for what came, went or has changed."""
     return "NO_ADD" if not old else "SAME_VALUE" if new else "NO_DELETE"
+
+
+def compare_op(found: Comparison, pair: Pair) -> None:
+    """Compare the operations that two tags stand for."""
+    words = [at.node.get("x-op", "nothing") for at in (pair.old, pair.new)]
+    if words[0] != words[1]:
+        found.add("OP_SAME_VALUE", pair, pair.place("x-op"), (words[0], words[1]))
 
 
 def compare_annotations(found: Comparison, pair: Pair) -> None:

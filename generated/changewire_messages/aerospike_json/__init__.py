@@ -70,12 +70,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:4adb59258fdbf49f5a2e186f77faac39e56052f816985fa46e8f17e9ef8a572b",
-    "Delete": "sha256:18386f353c36bba67812676fe1212a7d0768e7d86a60dfa899530cf63586d4a4",
+    "Batch": "sha256:3f70556a55b0e8f6edfcb962276ba0bcbd678cb44e422628595fd2bfd1b089c2",
+    "Delete": "sha256:6da688f7cb18ec36efaa875206419a46d96c6995dc5edfa0007e7aa5d8db08f6",
     "Key": "sha256:38ed1c32234d97db4bbab17e5f4f9a97e365b5fd04d5826cc065ecefa2e73844",
     "KeyBatch": "sha256:8f133f7fbf82bbf58c0d837f3c90a2914c27a7d530cf94d68ff0da5e5375ce20",
-    "Message": "sha256:8a02ae1795700984861c5ea742f89409d7a16c8e96982650aef1cb5a13cb2215",
-    "Write": "sha256:fe9373dd62aa29cd744c2413fa3a51710c1afd83dbda189822e41b00caa4e6b3",
+    "Message": "sha256:63ee86341b001dbb2eedff9d8775f607d89f4c56387ff3b967ccc91ca5cc7620",
+    "Write": "sha256:8745fcfcc86d3ba6d98f8908da8580f477a86f93cc857e3bea8c85fca5620ff8",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

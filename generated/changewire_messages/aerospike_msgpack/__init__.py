@@ -60,13 +60,13 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:ccc8c278c3ba9859eacc4accad5af789f9974664a480fe6cca2cf2572a1d8b9d",
-    "Delete": "sha256:3ceebeb0e9f6ff914fd3b13f27c21e910628b715e19280d0024ae25beaa5e482",
+    "Batch": "sha256:08573c72562a69c4d3b80d7561b3f6e2850ab23559c519f96597e1da3a1936b8",
+    "Delete": "sha256:4a3436cbed80d41f7e8cb99fc703df630f1e1bc6e7d97d08cb97d22100127ec6",
     "Key": "sha256:0953a9808dbd0f7e4c20b4532fb90bc93ffb277769388ad428ecc74e0dbe8bef",
     "KeyBatch": "sha256:fbddb53d84c13efcbcd20eb05ae51d31f4d4c7b2f92f4ae89edc13e5575151a7",
-    "LegacyDelete": "sha256:4b7cd48af1726dcc376d177dd585907fbaf75ac9782b272eabf57e077e28c9c2",
-    "Message": "sha256:4b6fcb9387c08ca7fb502f4ff4efa83b37e5efcf6b66e16a01144bd3693d2321",
-    "Write": "sha256:c4d2390af585b33f0434f1f239ce065e470f92c3ed3497c282a0cfc001be9e88",
+    "LegacyDelete": "sha256:1d78a51e9a7f87224a16cab72073ffce96c5617e02f34edf5580e46d4d6010cf",
+    "Message": "sha256:dfa6dfe2beeea2e80081086d48dbca490247d4780f196bcbcc84207d250b2229",
+    "Write": "sha256:9f727c5c267011fd31ee838d41e1b4743230629bce6b8b3570041de97b6f0078",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -93,17 +93,17 @@ EXACT: Final = True
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Ddl": "sha256:8a20e3595e736fb2298228a5582abe17182a2dd289b881c25b3befccecbdce17",
-    "Delete": "sha256:a765c40bd88caeb360829653db694e7591d6bfefcf56cb4e75307d712c230365",
-    "Heartbeat": "sha256:2360f1ba2407c6a9044b271d0f4387fc7302f949956981472d5a6ca7e51d2bc0",
-    "Insert": "sha256:5c247e1d95ee4faf36ac0c5afa2ad2f0d98a3359ffc802200048ed48093ad73e",
-    "Message": "sha256:7ea167a88586fcd59acc576c68e0381a9d891bd9981e4cf238468a72f2097063",
+    "Ddl": "sha256:aa70eea26941a72b07060304f189a79373c51143e48e277ae119fbd5eb531398",
+    "Delete": "sha256:39e548fc37845821698f235c3c3025c2b6d80c04943f600bff162fd7ed6a0ada",
+    "Heartbeat": "sha256:1c7398256907a83963c83e0feb2823771fd2dce66da0a85bbdb03e79250fde8a",
+    "Insert": "sha256:ee2224c1de1643e0bf754a4b5ac0959b3d495ba9587e8763095c4dfcb576e23f",
+    "Message": "sha256:356b299ebe86d8ed6548531c8018ea7f9dcc7aa48c7b65d152dcbe606b4c3b71",
     "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
-    "Query": "sha256:54ee14ff3a5e14224654279257d64224dbfed3c40215a7113497c08843d0166b",
-    "Transaction": "sha256:eb42ae6da019d183279e6ffca5293e8d521e856bc7026b447dc0f393f12f7ce0",
-    "Truncate": "sha256:a9232282409596a9a5e49c0452cb3c84a4565bf74362687fadd3e96a0dbfba44",
-    "UpdateAfter": "sha256:a8d33f0c968d9622501fb88f31ed22247f43a25f67c437c00642cd712ecdd8b8",
-    "UpdateBefore": "sha256:0a8c22ef9b426d85bb0cd2686db9dfa0af26eb6495e6dfa23a6a20731bb4249f",
+    "Query": "sha256:df00e218bfb23f1fe6088b6bf7c726135d61d6bae71ef1de098aaf0743483e8a",
+    "Transaction": "sha256:c6f415f2c08eb7f5692ac733629be3bc34a3aade016ce833b6028999dec115ba",
+    "Truncate": "sha256:43178c1a0d8f04927914edaf5021dc070e8117b5357b2d7ca6b5db9f8b3bfcb5",
+    "UpdateAfter": "sha256:4a02c216f5163845609f709d22650c034d4c1395d182753ff7443ce8e7cedcfb",
+    "UpdateBefore": "sha256:5ddfa10bf04fc0f1ce9a1cd3574e317e014f77e28d7065870b9b2eb68f9f036b",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -53,11 +53,11 @@ ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:af5fe998f4fca245778e246d53ee6727b665b1adeb7a2faf0348cf0916b39506",
-    "Insert": "sha256:d8b4f5b7bfbd6eec44f65e65d366152a1e1bc8c7b67cec549b346626cacb9477",
-    "Message": "sha256:b124f1b7b4bb911d25a435f054275dcd4a450db315b58f02a9dc32a26407cf5d",
-    "Read": "sha256:2900fde6b6f09f29e5e4651e42fbcd91fdc345e5b82a90afaac8a7c91cd99e36",
-    "Update": "sha256:50e251e4c13e8d21cf729872dfbf28055e2e71528886135b5012201bd5e454cb",
+    "Delete": "sha256:08a909dfd301c6b753fa16d06b7185e7f6aae28ded8b582c89207cb2d7a1f0ee",
+    "Insert": "sha256:38b1c10d2e260a0980965516722d0b2f3b09ebe1ea4d650e8e7979560ede8687",
+    "Message": "sha256:bc8c92a771ef3d1d16a11a40a7ed631ef29d19b83409f03edf8480d3f6d860c6",
+    "Read": "sha256:a75b3d5f603d62588a3697b925cf33391bac5636d9723ef2a7a2bfc242f2929a",
+    "Update": "sha256:0ef703d895f89a7dbd1e5d97191ee9a7c8bff0704eab11dbd9d8cf03d6ed92b6",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)
