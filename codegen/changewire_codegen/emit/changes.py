@@ -73,7 +73,11 @@ def _places(writer: Writer, table: ChangeTable, part: str) -> None:
     with writer.block(f"def attributes{end}({holder}: Any) -> dict[str, Any]:"):
         writer.docstring("Return the attributes of a change; what a message lacks is absent.")
         always = [*takewhile(lambda name: attributes[name][0].is_always, attributes)]
-        writer(f"found = {{{', '.join(f'{name!r}: {attributes[name][1]}' for name in always)}}}")
+        held = f"{{{', '.join(f'{name!r}: {attributes[name][1]}' for name in always)}}}"
+        if len(always) == len(attributes):
+            writer(f"return {held}")
+            return
+        writer(f"found = {held}")
         for name, (_, value) in [*attributes.items()][len(always) :]:
             with writer.block(f"if (value := {value}) is not UNSET:"):
                 writer(f"found[{name!r}] = value")

@@ -65,5 +65,4 @@ def source_of_key(key: Any) -> tuple[Any, Any, Any]:
 
 def attributes_of_key(key: Any) -> dict[str, Any]:
     """Return the attributes of a change; what a message lacks is absent."""
-    found = {"set": key.set, "user_key": key.user_key}
-    return found
+    return {"set": key.set, "user_key": key.user_key}
