@@ -117,6 +117,9 @@ class Property:
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
         alone: Whether a message may be the value of this property, without the object around it.
+        op: The operation of a change that its values stand for; empty if they stand for none.
+        unit: Unit of a time; empty if it is no time.
+        unknown: Numbers that are no time.
     """
 
     wire: str
@@ -128,6 +131,9 @@ class Property:
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     repeated: bool = False
     alone: bool = False
+    op: str = ""
+    unit: str = ""
+    unknown: tuple[int, ...] = ()
 
     @property
     def attribute(self) -> str:

@@ -27,6 +27,7 @@ SHOWN = {
     "anything": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "binary": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "bytes_and_times": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "change_table": ("changes.py",),
     "choices": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "constants": (
         "models.py",
@@ -75,6 +76,7 @@ SHOWN = {
     "rows": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "fields.py", "page.md"),
     "tables": ("__init__.py", "models.py", "fields.py", "arrow.py", "spark.py", "page.md"),
+    "times": ("models.py", "fields.py", "page.md"),
     "tagged_rows": (
         "models.py",
         "validators.py",

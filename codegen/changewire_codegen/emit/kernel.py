@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
+from changewire_codegen.change_table import ChangeTable, Path, change_table
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -52,6 +53,7 @@ def kernel_table(family: Family) -> str:
             "exact": family.exact,
             "batches": "batch" in family.roles,
             "root": root,
+            "change": change_table(family) if "change" in family.meta else None,
             "nodes": found.nodes,
         }
     )
@@ -60,7 +62,12 @@ def kernel_table(family: Family) -> str:
 
 
 def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: Path | ChangeTable) -> object:
+    """Return the names of a path, or the members of a table."""
+    return [prop.wire for prop in value.steps] if isinstance(value, Path) else vars(value)
 
 
 class _Nodes:

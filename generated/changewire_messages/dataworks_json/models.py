@@ -74,19 +74,21 @@ class Image(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=T
 
 
 class Times(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """Times in milliseconds since the Unix epoch; -1 where a time is not known."""
+    """Times of an event."""
 
     event_time: Annotated[int, Meta(ge=-62135596800000, le=253402300799999)] = field(
         name="eventTime"
     )
-    """When the source changed."""
+    """When the source changed. In milliseconds since the Unix epoch; -1 means not known."""
 
     system_time: Int64 | None | UnsetType = field(name="systemTime", default=UNSET)
-    """When the synchronization read the change."""
+    """When the synchronization read the change. In milliseconds since the Unix epoch; -1 means
+    not known.
+    """
 
     checkpoint_time: Int64 | None | UnsetType = field(name="checkpointTime", default=UNSET)
     """Time to which the position of the synchronization can be reset; mostly that of the
-    event.
+    event. In milliseconds since the Unix epoch; -1 means not known.
     """
 
 

@@ -239,9 +239,8 @@ impl Adapter for Lindorm {
         }
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
-        members(&[("op", word_of_op), ("ts_ms", ts_ms)], message, out)?;
+        members(&[("op", word_of_op), ("ts_ms", ts_ms), ("db", db), ("version", version)], message, out)?;
         word("row_image", &self.mode, out);
-        members(&[("db", db), ("version", version)], message, out)?;
         words("leniencies", &scratch.notes, out);
         extras(message, out)?;
         out.push(b'}');
