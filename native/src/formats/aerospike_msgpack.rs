@@ -59,7 +59,7 @@ impl AerospikeMsgpack {
         if !has_bins || !ROWS.iter().all(|(name, positions)| table.is_row(name, positions)) {
             return None;
         }
-        Some(AerospikeMsgpack { table: ChangeTable::new(table)?, image: options.image.clone() })
+        Some(AerospikeMsgpack { table: ChangeTable::new(table)?, image: options.row_image.clone() })
     }
 }
 

@@ -64,8 +64,8 @@ impl DataWorks {
             schemas: TableSchemas::new(table)?,
             operations: operations.map(|(arm, op)| Operation::new(arm, *op)).collect(),
             table: changes,
-            keys: options.keys.as_deref().map(distinct),
-            mode: options.image.clone(),
+            keys: options.key_columns.as_deref().map(distinct),
+            mode: options.row_image.clone(),
             is_utc: options.time_zone == "UTC",
         })
     }
@@ -181,7 +181,7 @@ impl Adapter for DataWorks {
         let out = columns.of(Name::Attributes).open();
         self.table.attributes(message, &input.root, out)?;
         if rows.iter().any(|row| row.is_there) {
-            word("image", &self.mode, out);
+            word("row_image", &self.mode, out);
         }
         words("leniencies", notes, out);
         extras(message, out)?;

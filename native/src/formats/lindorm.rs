@@ -35,9 +35,9 @@ impl Lindorm {
             payload: Bound::new(payload, ["before", "after"])?,
             table: ChangeTable::new(table)?,
             schemas: ConnectSchemas::new(table)?,
-            keys: options.keys.as_deref().map(distinct),
-            families: options.families.as_deref().map(distinct),
-            mode: options.image.clone(),
+            keys: options.key_columns.as_deref().map(distinct),
+            families: options.column_families.as_deref().map(distinct),
+            mode: options.row_image.clone(),
         })
     }
 
@@ -225,7 +225,7 @@ impl Adapter for Lindorm {
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
         self.table.attributes(message, &input.root, out)?;
-        word("image", &self.mode, out);
+        word("row_image", &self.mode, out);
         words("leniencies", &scratch.notes, out);
         extras(message, out)?;
         out.push(b'}');

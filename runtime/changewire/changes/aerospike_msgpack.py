@@ -12,10 +12,10 @@ from changewire.changes.aerospike import (
     duplicate_bin,
 )
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
+from changewire.changes.aerospike_particles import DURABLE, PLAIN, column_value, note
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.particles import DURABLE, PLAIN, column_value, note
 from changewire.codec import DecodeError, json_form
 from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
@@ -35,7 +35,7 @@ def aerospike_msgpack_changes(
     except RecursionError:
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
-    check_digest(row, message, ("payload", "key"), options.digests)
+    check_digest(row, message, ("payload", "key"), options.vendor["check_digests"])
     return row
 
 
@@ -45,7 +45,7 @@ def _row(message: Any, op: str, options: DecodeOptions) -> ChangeRow:
         attributes["durable"] = _durable(message.payload.flags, attributes)
     else:
         after = _columns(message, attributes)
-        attributes["image"] = options.image if after else "keys"
+        attributes["row_image"] = options.row_image if after else "keys"
     if message.extra is not UNSET:
         attributes["extra"] = {at: json_form(value) for at, value in message.extra.items()}
     key = {KEY_COLUMN: message.payload.key.digest}
