@@ -146,7 +146,7 @@ impl Parts {
     /// Write the attributes that are there.
     pub fn write(&self, message: &Message, from: &Slot, out: &mut Vec<u8>) -> Done {
         let mut all = self.attributes.iter();
-        all.try_for_each(|(name, path)| members(&[(name, &at(path, from, message))], message, out))
+        all.try_for_each(|(name, path)| members(&[(name.as_str(), &at(path, from, message))], message, out))
     }
 }
 
