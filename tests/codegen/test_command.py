@@ -192,13 +192,13 @@ def test_family_of_a_user_becomes_a_package_of_theirs(tmp_path: Path, schemas: P
 
 
 def test_property_added_to_a_schema_reaches_every_file() -> None:
-    """An optional property needs one edit: model, checks, columns, strategy and page follow."""
+    """An optional property needs one edit: model, schema, columns and page follow."""
     families = load(SCHEMAS)
     (family,) = [family for family in families if family.name == "aerospike_json"]
     before = {**render([family], PACKAGE), **render_pages([family])}
     changed = _with_property(family.name)
     after = {**render(changed, PACKAGE), **render_pages(changed)}
-    modules = ("models", "validators", "fields", "strategies")
+    modules = ("models", "schema", "fields")
     paths = [f"aerospike_json/{name}.py" for name in modules]
     paths += ["aerospike_json.md", "schemas/aerospike_json.json"]
     for path in paths:
