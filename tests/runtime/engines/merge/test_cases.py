@@ -9,7 +9,7 @@ import pytest
 from docs.making.histories import histories
 from tests.runtime.engines.merge.cases import Batches, delivered, deliveries
 from tests.runtime.engines.merge.lake import lake_in
-from tests.runtime.engines.merge.test_histories import cut
+from tests.runtime.engines.merge.test_histories import BATCHES, cut
 from tests.runtime.tables.histories import in_tables
 from tests.runtime.tables.model import Content, filled, tables_of
 
@@ -22,12 +22,12 @@ FIRST = 1000
 """Number of the first delivery of an example; drawn histories have smaller ones."""
 
 HISTORIES = 20
-CASES: dict[str, tuple[str, str, dict[str, str]]] = {
-    "delta, removed": ("delta", "remove", {}),
-    "delta, flagged": ("delta", "flag", {"u": "t"}),
-    "iceberg, removed": ("iceberg", "remove", {"u": "t"}),
+CASES: dict[str, tuple[str, str, int | None]] = {
+    "delta, removed": ("delta", "remove", None),
+    "delta, flagged": ("delta", "flag", 3),
+    "iceberg, removed": ("iceberg", "remove", 3),
 }
-"""Table format, what deletes do, and other names of tables: each MERGE takes its time."""
+"""Table format, what deletes do, and how many batches: each MERGE of each takes its time."""
 
 
 class Ended(NamedTuple):
@@ -44,12 +44,12 @@ class Ended(NamedTuple):
     drawn: list[PositionedChange]
 
 
-def examples() -> tuple[Batches, dict[str, dict[str, Any]]]:
+def examples(most: int | None) -> tuple[Batches, dict[str, dict[str, Any]]]:
     """Return all deliveries of all examples, side by side, and the rows that the page has."""
     expected: dict[str, dict[str, Any]] = {}
     sent: list[Batches] = []
     for history in histories():
-        for batches in deliveries(history).values():
+        for batches in deliveries(history, most).values():
             number = FIRST + len(sent)
             sent.append(delivered(history.name, batches, number))
             for row in history.rows:
@@ -64,9 +64,10 @@ def ended(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Ended:
     """Tables after all batches of a query, which is started again amid them."""
-    sink, deletes, names = request.param
-    batches, expected = examples()
-    drawn = [in_tables(batch, names) for batch in cut(HISTORIES)]
+    sink, deletes, most = request.param
+    batches, expected = examples(most)
+    # In one table, which that of the examples is too.
+    drawn = [in_tables(batch, {"u": "t"}) for batch in cut(HISTORIES, most or BATCHES)]
     lake = lake_in(sink, spark, tmp_path_factory.mktemp("cases"))
     for at, (one, other) in enumerate(zip_longest(batches, drawn, fillvalue=())):
         lake.send([*one, *other])
