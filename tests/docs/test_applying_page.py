@@ -17,8 +17,6 @@ from changewire.tables.routing import APPLY_FAILED, REFUSALS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 PAGE = "docs/applying.md"
 
 

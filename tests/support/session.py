@@ -60,6 +60,14 @@ INTERPRETED: Final = {
 """Settings by which Spark interprets plans instead of compiling them, plans once, and reads every
 file of a table instead of asking which it needs: quicker for few rows."""
 
+COMPILED: Final = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.databricks.delta.stats.skipping": "true",
+}
+"""The same settings as Spark and Delta have them by default."""
+
 
 @contextmanager
 def known_names() -> Generator[None, None, None]:
