@@ -28,17 +28,21 @@ SETTINGS: Final = {
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
 # Plans of thousands of queries fill Spark's own 1 GB, and then a quarter of the time goes to
-# collecting garbage.
+# collecting garbage. Nearly all is garbage when its query has ended: half of the heap is for that.
 QUICK: Final = {
     # Where Hadoop has no native library, it calls `chmod` and `readlink` for each file.
     "spark.driver.extraJavaOptions": (
-        f"{JAVA} -XX:+UseSerialGC -Djdk.lang.Process.launchMechanism=VFORK"
+        f"{JAVA} -XX:+UseSerialGC -Xmn1g -XX:MetaspaceSize=256m "
+        "-Djdk.lang.Process.launchMechanism=VFORK"
     ),
     "spark.driver.memory": "2g",
     "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
 
 SPARING: Final = {
+    # One task at a time, and few: each reads its whole plan anew, which takes longer than its rows.
+    "spark.master": "local[1]",
+    "spark.sql.shuffle.partitions": "1",
     # No checksums of logs and checkpoints: each is one more file to create and to rename.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.databricks.delta.writeChecksumFile.enabled": "false",

@@ -9,7 +9,7 @@ import pytest
 from docs.making.histories import histories
 from tests.runtime.engines.merge.cases import Batches, delivered, deliveries
 from tests.runtime.engines.merge.lake import lake_in
-from tests.runtime.engines.merge.test_histories import BATCHES, cut
+from tests.runtime.engines.merge.test_histories import cut
 from tests.runtime.tables.histories import in_tables
 from tests.runtime.tables.model import Content, filled, tables_of
 
@@ -22,12 +22,15 @@ FIRST = 1000
 """Number of the first delivery of an example; drawn histories have smaller ones."""
 
 HISTORIES = 20
-CASES: dict[str, tuple[str, str, int | None]] = {
-    "delta, removed": ("delta", "remove", None),
-    "delta, flagged": ("delta", "flag", 3),
-    "iceberg, removed": ("iceberg", "remove", 3),
+MOST = 3
+"""Batches: each MERGE of each takes its time. More are delivered by the tests without Spark."""
+
+CASES = {
+    "delta, removed": ("delta", "remove"),
+    "delta, flagged": ("delta", "flag"),
+    "iceberg, removed": ("iceberg", "remove"),
 }
-"""Table format, what deletes do, and how many batches: each MERGE of each takes its time."""
+"""Table format, and what deletes do."""
 
 
 class Ended(NamedTuple):
@@ -44,12 +47,12 @@ class Ended(NamedTuple):
     drawn: list[PositionedChange]
 
 
-def examples(most: int | None) -> tuple[Batches, dict[str, dict[str, Any]]]:
+def examples() -> tuple[Batches, dict[str, dict[str, Any]]]:
     """Return all deliveries of all examples, side by side, and the rows that the page has."""
     expected: dict[str, dict[str, Any]] = {}
     sent: list[Batches] = []
     for history in histories():
-        for batches in deliveries(history, most).values():
+        for batches in deliveries(history, MOST).values():
             number = FIRST + len(sent)
             sent.append(delivered(history.name, batches, number))
             for row in history.rows:
@@ -64,10 +67,10 @@ def ended(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Ended:
     """Tables after all batches of a query, which is started again amid them."""
-    sink, deletes, most = request.param
-    batches, expected = examples(most)
+    sink, deletes = request.param
+    batches, expected = examples()
     # In one table, which that of the examples is too.
-    drawn = [in_tables(batch, {"u": "t"}) for batch in cut(HISTORIES, most or BATCHES)]
+    drawn = [in_tables(batch, {"u": "t"}) for batch in cut(HISTORIES, MOST)]
     lake = lake_in(sink, spark, tmp_path_factory.mktemp("cases"))
     for at, (one, other) in enumerate(zip_longest(batches, drawn, fillvalue=())):
         lake.send([*one, *other])
