@@ -28,13 +28,10 @@ SETTINGS: Final = {
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
 # Plans of thousands of queries fill Spark's own 1 GB, and then a quarter of the time goes to
-# collecting garbage. Nearly all is garbage when its query has ended: half of the heap is for that.
+# collecting garbage. What is young may fill 600 MB: nearly all of it is garbage by then.
 QUICK: Final = {
     # Where Hadoop has no native library, it calls `chmod` and `readlink` for each file.
-    "spark.driver.extraJavaOptions": (
-        f"{JAVA} -XX:+UseSerialGC -Xmn1g -XX:MetaspaceSize=256m "
-        "-Djdk.lang.Process.launchMechanism=VFORK"
-    ),
+    "spark.driver.extraJavaOptions": f"{JAVA} -Xmn600m -Djdk.lang.Process.launchMechanism=VFORK",
     "spark.driver.memory": "2g",
     "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
