@@ -21,6 +21,7 @@ except ImportError as error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from error
 
 from changewire.engines.arrow.messages import Messages
+from changewire.engines.counts import ConservationError
 from changewire.engines.errors import (
     ConflictError,
     KeysMissingError,
@@ -37,6 +38,7 @@ __all__ = [
     "ApplyKeywords",
     "ArrowSchema",
     "ConflictError",
+    "ConservationError",
     "KeysMissingError",
     "Messages",
     "Outcome",
