@@ -143,7 +143,7 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
         return next((folder / profile).glob("*.whl"))
     tools = llvm_tools(session)
     if tools is None:
-        session.log("without llvm-profdata the kernel is a quarter slower: see docs/native.md")
+        session.log("without llvm-profdata the kernel is a quarter slower: see docs/contributing/kernel.md")
     pgo = ("--pgo",) if tools else ()
     command = ("maturin", "build", "--profile", profile, *pgo, *options, *target)
     session.run(*command, env=training(session, tools))
