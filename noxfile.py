@@ -143,7 +143,7 @@ def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
         return next((folder / profile).glob("*.whl"))
     tools = llvm_tools(session)
     if tools is None:
-        session.log("without llvm-profdata the kernel is a quarter slower: see docs/contributing/kernel.md")
+        session.log("no llvm-profdata: a quarter slower, see docs/contributing/kernel.md")
     pgo = ("--pgo",) if tools else ()
     command = ("maturin", "build", "--profile", profile, *pgo, *options, *target)
     session.run(*command, env=training(session, tools))
@@ -401,7 +401,8 @@ def pins_of(session: nox.Session, line: str) -> str:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into ``docs/_build/html``; a warning, as of a link to nowhere, is an error."""
+    """Build the site into ``docs/_build/html``; a warning, or English that is not plain, fails."""
+    session.run("python", "-m", "docs.making.prose")
     build_site(session)
 
 
