@@ -44,8 +44,8 @@ def pages() -> list[Path]:
 
 
 def prose(text: str) -> str:
-    """Return a text with spaces for code, comments and targets of links."""
-    code = r"^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|\]\([^)\s]+\)"
+    """Return a text with spaces for code, comments, targets of links, and lists of names."""
+    code = r"<!-- names.*?/names -->|^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|\]\([^)\s]+\)"
     return re.sub(code, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL | re.MULTILINE)
 
 
