@@ -6,8 +6,8 @@ import changewire.delta as cwd
 outcome = cwd.apply_changes(
     "topic.jsonl.gz",
     format="aerospike-json",
-    log="/lake/ops/log",
-    target="/lake/{database}/{table}",
+    log="/lake/log",
+    target="/lake/tables/{database}/{table}",
 )
 print(outcome.counts.dead_letters, outcome.tables)
 ```
