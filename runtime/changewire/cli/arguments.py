@@ -58,6 +58,7 @@ class TableArguments(NamedTuple):
     rows: str | None
     rows_by_table: str | None = None
     schema_evolution: str | None = None
+    numbers: str | None = None
     deletes: str | None = None
     view: str | None = None
     default_table: str | None = None
@@ -88,6 +89,7 @@ class TableArguments(NamedTuple):
             raise typer.BadParameter("--rows or --rows-by-table, not both")
         given: Any = {
             "schema_evolution": self.schema_evolution,
+            "numbers": self.numbers,
             "deletes": self.deletes,
             "view": self.view,
             "default_table": self.default_table,

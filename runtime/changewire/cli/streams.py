@@ -95,6 +95,16 @@ SchemaEvolutionOption: TypeAlias = Annotated[
     ),
 ]
 
+NumbersOption: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--numbers",
+        metavar="HOW",
+        help="Numbers that a column of doubles cannot hold: round, or refuse (the change).",
+        completes=("round", "refuse"),
+    ),
+]
+
 DefaultTable: TypeAlias = Annotated[
     str | None,
     text_option(metavar="TABLE", help="Table for Aerospike writes without a set."),

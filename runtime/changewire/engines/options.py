@@ -32,6 +32,11 @@ SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
 """What a table does with columns that it lacks, or has of a narrower type: it takes them, or
 refuses what brings them."""
 
+Numbers = Literal["round", "refuse"]
+NUMBERS: Final[tuple[str, ...]] = get_args(Numbers)
+"""What becomes of a change with a number that a column of doubles cannot hold: the number is
+rounded and counted, or the change is refused."""
+
 Deletes = Literal["remove", "flag"]
 DELETES: Final[tuple[str, ...]] = get_args(Deletes)
 """What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
@@ -53,6 +58,12 @@ Limit = int | str
 
 _PER_CENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%")
 _WHOLE: Final = 100
+
+_WORDS: Final = {
+    "schema_evolution": SCHEMA_EVOLUTIONS,
+    "numbers": NUMBERS,
+    "deletes": DELETES,
+}
 
 KafkaOptions = Mapping[str, str | int | float | bool]
 """Options as Spark's Kafka source takes them."""
@@ -123,6 +134,8 @@ class ApplyKeywords(DecodeKeywords, total=False):
             ``*`` for all others.
         schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
             ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
+        numbers: ``round`` (default) rounds a number that a column of doubles cannot hold, and
+            counts it; ``refuse`` refuses its change.
         deletes: ``remove`` (default) removes deleted rows from tables. ``flag`` keeps them with
             their key and ``_changewire.deleted``; the other columns are NULL. Then late changes
             need no look at the log.
@@ -139,6 +152,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
 
     rows: Any
     schema_evolution: SchemaEvolution
+    numbers: Numbers
     deletes: Deletes
     view: str | None
     default_table: str | None
@@ -163,6 +177,7 @@ class TableOptions:
     target: str
     rows: Any = "json"
     schema_evolution: SchemaEvolution = "add_columns"
+    numbers: Numbers = "round"
     deletes: Deletes = "remove"
     view: str | None = None
     default_table: str | None = None
@@ -172,7 +187,7 @@ class TableOptions:
 
     def __post_init__(self) -> None:
         """Check the options, and make relative paths absolute."""
-        for name, words in (("schema_evolution", SCHEMA_EVOLUTIONS), ("deletes", DELETES)):
+        for name, words in _WORDS.items():
             if getattr(self, name) not in words:
                 text = f"no {name} {getattr(self, name)!r}; there are: {', '.join(words)}"
                 raise ValueError(text)

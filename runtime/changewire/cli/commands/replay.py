@@ -30,6 +30,7 @@ from changewire.cli.streams import (
     Checkpoint,
     DefaultTable,
     DeletesOption,
+    NumbersOption,
     Packages,
     Rows,
     RowsByTable,
@@ -66,6 +67,7 @@ def replay(
     rows: Rows = None,
     rows_by_table: RowsByTable = None,
     schema_evolution: SchemaEvolutionOption = None,
+    numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
@@ -93,7 +95,14 @@ def replay(
         strip_registry_prefix=strip_registry_prefix,
     )
     tables = TableArguments(
-        rows, rows_by_table, schema_evolution, deletes, None, default_table, apply_truncates
+        rows,
+        rows_by_table,
+        schema_evolution,
+        numbers,
+        deletes,
+        None,
+        default_table,
+        apply_truncates,
     ).options(target)
     folder = whole(output)
     stream = stream_options(StreamArguments(checkpoint_of(checkpoint, folder), sink), folder)

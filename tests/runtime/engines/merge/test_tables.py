@@ -195,6 +195,21 @@ def test_a_number_that_a_double_rounds_is_counted(spark: SparkSession, tmp_path:
     assert prices == {1: float("12345678901234567.89"), 2: 1.5}
 
 
+def test_a_number_that_a_double_rounds_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """With `numbers="refuse"` its change is refused, and `verify` does not miss its row."""
+    lake = Lake(tmp_path)
+    recorded = message("INSERT", 1, {"id": 1, "price": "12345678901234567.89"})
+    exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
+    lake.send_records(records(recorded, exact))
+    schema = json.dumps(json.loads(recorded)["schema"])
+    lake.apply_messages(spark, format=FORMAT, rows=schema, numbers="refuse")
+    (name,) = lake.names()
+    assert [row["id"] for row in lake.table(spark, name).collect()] == [2]
+    (why,) = refused(spark, lake.places["log"]).collect()
+    assert (why["code"], why["pointer"], why["offset"]) == ("rounded-number", "/after/price", 0)
+    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
+
+
 def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
     """They keep their key and nothing else; a view has the others; late changes find them."""
     lake = Lake(tmp_path)

@@ -112,7 +112,7 @@ def plan(
     found = typed.typed_plan(table, routes, sources, how)
     if found.columns is None:
         return TablePlan(None, False, found.refusals, found.is_usable)  # noqa: FBT003
-    shape = TypedShape(_struct(found.columns), found.keys)
+    shape = TypedShape(_struct(found.columns), found.keys, exact=options.tables.numbers == "refuse")
     return TablePlan(shape, found.has_changed, found.refusals)
 
 
