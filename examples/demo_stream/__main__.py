@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         title(console, "A broker, Spark and its connectors")
         indented(
-            console, "Jars are downloaded once, into build/jars. All steps take some 5 minutes."
+            console, "Jars are downloaded once, into build/jars. All steps take 5 to 10 minutes."
         )
         programs = Programs(console, folder)
         with broker(folder / "kafka") as server:

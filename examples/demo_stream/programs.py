@@ -17,6 +17,9 @@ from rich.console import Console
 SECONDS: Final = 600
 """How long one command may take."""
 
+_COLUMNS: Final = "200"
+"""How wide commands write, so that they break no line."""
+
 
 class Ended(NamedTuple):
     """A command that has ended.
@@ -45,7 +48,7 @@ class Programs:
         """
         self._console = console
         self._log = folder / "engine.log"
-        self._environment = environment()
+        self._environment = {**environment(), "COLUMNS": _COLUMNS}
 
     def run(self, command: str, *, shown: int = 1, waits_for: str = "") -> Ended:
         """Run a command to its end, and show the last lines of its output.
