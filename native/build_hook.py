@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ class KernelHook(BuildHookInterface[Any]):
         self._folder = tempfile.mkdtemp()
         try:
             wheel = built(Path(self.root, "native"), Path(self._folder))
-        except subprocess.CalledProcessError as error:
+        except (OSError, subprocess.CalledProcessError) as error:
             if os.environ.get(SWITCH) == "require":
                 raise
             self.app.display_warning(f"without the native kernel, as its build failed: {error}")
@@ -77,7 +76,7 @@ def built(source: Path, target: Path) -> Path:
     """Build the kernel, and return maturin's wheel."""
     options = shlex.split(os.environ.get(OPTIONS, "--release"))
     cargo = os.environ.get("CARGO_TARGET_DIR", str(source.parent / "build" / "cargo"))
-    command = [sys.executable, "-m", "maturin", "build", "--locked", "--out", str(target)]
+    command = ["maturin", "build", "--locked", "--out", str(target)]
     subprocess.run(  # noqa: S603 - our own
         [*command, "--manifest-path", str(source / "Cargo.toml"), *options],
         check=True,
