@@ -9,11 +9,11 @@ from threading import Thread
 from typing import Any
 from urllib.request import urlopen
 
-import pytest
 from examples.prometheus import GAUGES, NAMED, TOTALS, Metrics, server
 from tests.docs.pages import ROOT, all_blocks
 
 from changewire.engines.counts import Counts, MessageCounts
+from changewire.engines.spark.stream.progress import BatchProgress
 
 PAGE = "docs/operate/monitoring.md"
 LINE: dict[str, Any] = {
@@ -83,8 +83,7 @@ def test_prometheus_reads_them(tmp_path: Path) -> None:
 
 def test_the_keys_are_those_of_a_stream() -> None:
     """Whatever the recipe reads of a line, streams write."""
-    committed = pytest.importorskip("changewire.engines.spark.stream.progress").BatchProgress
-    known = {*Counts().as_dict(), *MessageCounts().as_dict(), *committed.__struct_fields__}
+    known = {*Counts().as_dict(), *MessageCounts().as_dict(), *BatchProgress.__struct_fields__}
     assert {*TOTALS, *NAMED, *GAUGES, "offset_gaps"} - known == {"tables"}
 
 
