@@ -20,7 +20,7 @@ def decode(data: Data, *, format: str | None = None) -> Any:
     """Return the model of one message; see `Codec.decode`.
 
     Without a format, the one is taken that the message says it has (`detect`); a message that says
-    none is refused as ``unknown-variant``.
+    none is rejected as ``unknown-variant``.
     """
     return decode_any(data) if format is None else codec(format).decode(data)
 
@@ -46,7 +46,7 @@ def encode(
     *,
     version: Version = "current",
     declared: bool = False,
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
 ) -> bytes:
     """Return the bytes of a model, or of a list of models; see `Codec.encode`.
 
@@ -54,13 +54,13 @@ def encode(
         model: The model or models.
         version: ``legacy``, of ``aerospike-msgpack`` only, writes what connectors before 4.0.0 did:
             deletes of two parts. ``current`` writes each model as it is.
-        declared: Also refuse a model with values of other types than it declares for them, or that
+        declared: Also reject a model with values of other types than it declares for them, or that
             contradicts itself otherwise, as `validate` does.
-        keys: With `declared`, columns that name the row, as for `validate`.
+        key_columns: With `declared`, columns that name the row, as for `validate`.
 
     Raises:
         EncodeError: A model cannot be written, or the legacy version has no place for all of it.
-        ValueError: The format has no such version, or `keys` does not fit it.
+        ValueError: The format has no such version, or `key_columns` does not fit it.
     """
     coder = codec_of(model)
     if version != "current":
@@ -71,7 +71,7 @@ def encode(
     if declared:
         from changewire.changes.contradictions import contradictions, options_of
 
-        issues = contradictions(data, coder.format, options_of(coder.format, keys))
+        issues = contradictions(data, coder.format, options_of(coder.format, key_columns))
         if issues:
             raise EncodeError(coder.format, issues)
     return data

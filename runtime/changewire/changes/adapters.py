@@ -1,6 +1,6 @@
 """What messages mean for tables: one `Adapter` for each format, built in or of another package."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.connect import Difference
 from changewire.changes.values import Declared, EmbeddedSchema
+from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS
 from changewire.codec import DecodeError, FormatError, Issue, codec
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.codec.framed import framing_issue
@@ -50,7 +51,7 @@ def event_of(format: str, system: str) -> Callable[..., ChangeRow]:
 def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRow]:
     """Return a function of another package's adapter, whose result is checked.
 
-    The message is refused if the result is not a change, or the function raises anything but
+    The message is rejected if the result is not a change, or the function raises anything but
     `DecodeError`. The issue has only the name of the exception: its text may hold values.
     """
 
@@ -88,16 +89,7 @@ def _failed(expected: str, actual_type: str = "") -> Issue:
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-BUILT_IN: Final[Mapping[str, str]] = {
-    "aerospike-json": "changewire.changes.aerospike:ADAPTER",
-    "aerospike-msgpack": "changewire.changes.aerospike_msgpack:ADAPTER",
-    "dataworks-json": "changewire.changes.dataworks:ADAPTER",
-    "lindorm-json": "changewire.changes.lindorm:ADAPTER",
-}
-"""The adapter of each built-in format, as an entry point names one: a module and a name in it."""
-
-
-OPTIONS: Final = ("image", "keys", "families", "digests", "null_value", "time_zone")
+OPTIONS: Final = ("row_image", "key_columns", "tombstones", *VENDOR_OPTIONS)
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -109,7 +101,7 @@ class Dialect(NamedTuple):
     of: Callable[[Any], EmbeddedSchema | None]
     columns: Callable[[Any], dict[str, str]]
     differences: Callable[[Any, Any], list[Difference]]
-    row_type: Callable[[Any, Sequence[str] | None, Sequence[str] | None], dict[str, Any]]
+    row_type: Callable[[Any, "DecodeOptions"], dict[str, Any]]
 
 
 class Adapter(NamedTuple):
@@ -120,17 +112,17 @@ class Adapter(NamedTuple):
         change: Returns the change that a message stands for: takes the model, the key of the Kafka
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
-        options: Names of the options of `DecodeOptions` that the adapter heeds: ``image``,
-            ``keys``, ``families``, ``digests``, ``time_zone``. Any other option is refused.
-        reasons: Why an option is refused, by its name; for the text of the error.
+        options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
+            ``key_columns``, and those of `VendorKeywords`. Any other option is rejected.
+        reasons: Why an option is rejected, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
-            ``null_value`` is refused.
+            ``tombstones`` is rejected.
         schemas: What the schemas in the messages say; None if messages hold no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
         undeclared: Yields an issue for each column, and each column of the key, that a message has
-            and does not declare; for closed checks. None if messages declare no columns.
+            and does not declare; for strict checks. None if messages declare no columns.
     """
 
     system: str
@@ -143,10 +135,17 @@ class Adapter(NamedTuple):
     undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
-        """Return why an option is refused; None if the adapter heeds it."""
-        if option in self.options or (option == "null_value" and self.delete_by_key):
+        """Return why an option is rejected; None if the adapter heeds it."""
+        if option in self.options or (option == "tombstones" and self.delete_by_key):
             return None
+        if option in VENDOR_OPTIONS and option not in self.reasons:
+            return f"it is for {', '.join(formats_with(option))}"
         return self.reasons.get(option, "its adapter does not name this option")
+
+
+def formats_with(option: str) -> Iterator[str]:
+    """Yield the built-in formats that take an option."""
+    return (name for name in BUILT_IN if option in adapter(name).options)
 
 
 @cache
@@ -245,7 +244,7 @@ def _invalid_key(issue: Issue) -> Issue:
     """Return the issue of a record, for one whose place is in its key."""
     place = f" at {issue.place} of it" if issue.pointer else ""
     expected = f"a record key that names a row, with {issue.expected}{place}"
-    return Issue("", "invalid-record-key", "null_value", expected, issue.actual, issue.actual_type)
+    return Issue("", "invalid-record-key", "tombstones", expected, issue.actual, issue.actual_type)
 
 
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:

@@ -32,7 +32,9 @@ TableName: TypeAlias = Annotated[
 RowsFile: TypeAlias = Annotated[
     str | None,
     text_option(
-        "--rows", metavar="FILE", help="Schema of the rows, to have columns of its types in row."
+        "--row-schema",
+        metavar="FILE",
+        help="Schema of the rows, to have columns of its types in row.",
     ),
 ]
 
@@ -50,7 +52,7 @@ RowsFormat: TypeAlias = Annotated[
 
 KeyColumns: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="COLUMN", help="A column of the key; may be repeated."),
+    typer.Option("--key-column", metavar="COLUMN", help="A column of the key; may be repeated."),
 ]
 
 ApplyTruncates: TypeAlias = Annotated[

@@ -21,10 +21,10 @@ Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Engines that a run on files can be asked for."""
 
-SINKS: Final = ("delta", "iceberg", "parquet")
+LOG_FORMATS: Final = ("delta", "iceberg", "parquet")
 """Formats that a stream can write exactly once."""
 
-TABLE_SINKS: Final = ("delta", "iceberg")
+TABLE_FORMATS: Final = ("delta", "iceberg")
 """Those that have MERGE."""
 
 SchemaEvolution = Literal["add_columns", "strict"]
@@ -102,9 +102,9 @@ class StreamListener:
     written: BatchListener | None = None
 
 
-def log_of(folder: str, sink: str) -> str:
+def log_of(folder: str, table_format: str) -> str:
     """Return the log of a run: in its output folder, or for Iceberg in its `CATALOG`."""
-    return f"{CATALOG}.{LOG}" if sink == "iceberg" else f"{folder}/{LOG}"
+    return f"{CATALOG}.{LOG}" if table_format == "iceberg" else f"{folder}/{LOG}"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class StreamOptions:
 
     log: str
     checkpoint: str
-    sink: str = "delta"
+    table_format: str = "delta"
     trigger: Mapping[str, Any] | None = None
     max_dead_letters: Limit | None = None
     listener: StreamListener = StreamListener()
@@ -128,7 +128,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
     """What messages do not say themselves, and how their changes are merged into tables.
 
     Attributes:
-        rows: How tables have their rows: ``json`` text (default); columns of a type, as for
+        row_schema: How tables have their rows: ``json`` text (default); columns of a type, as for
             `changewire.spark.decode`; ``embedded``, the columns that the schema in each message
             declares; or a mapping from names of sources such as ``shop.orders`` to one of these,
             ``*`` for all others.
@@ -150,7 +150,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
             default any number.
     """
 
-    rows: Any
+    row_schema: Any
     schema_evolution: SchemaEvolution
     numbers: Numbers
     deletes: Deletes
@@ -175,7 +175,7 @@ class TableOptions:
     """
 
     target: str
-    rows: Any = "json"
+    row_schema: Any = "json"
     schema_evolution: SchemaEvolution = "add_columns"
     numbers: Numbers = "round"
     deletes: Deletes = "remove"

@@ -6,7 +6,7 @@ from typing import Any
 from changewire.changes.contradictions import options_of
 from changewire.codec import CodecError
 from changewire.codec.framed import without_prefix
-from changewire.kafka.error import MessageRefusedError
+from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import (
     Headers,
     MessageField,
@@ -32,8 +32,8 @@ class ChangewireSerializer(Serializer):
         *,
         is_key: bool = False,
         declared: bool = True,
-        keys: Sequence[str] | None = None,
-        closed: bool = False,
+        key_columns: Sequence[str] | None = None,
+        strict: bool = False,
         header: bool = False,
         strip_registry_prefix: bool = False,
         show_values: bool = False,
@@ -45,8 +45,8 @@ class ChangewireSerializer(Serializer):
             is_key: Whether it makes record keys, if no context says what it is called for.
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
-            keys: Columns that name the rows, as for `changewire.validate`.
-            closed: Also reject properties and operations that the schema does not name, and
+            key_columns: Columns that name the rows, as for `changewire.validate`.
+            strict: Also reject properties and operations that the schema does not name, and
                 columns, also of the key, that the message does not declare.
             header: Put a `SchemaHeader` among the headers of the record.
             strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema
@@ -54,16 +54,16 @@ class ChangewireSerializer(Serializer):
             show_values: Show the start of wrong values in the texts of errors.
 
         Raises:
-            ValueError: No format has this name, its records have no keys of their own, or `keys`
-                does not fit it.
+            ValueError: No format has this name, its records have no keys of their own, or
+                `key_columns` does not fit it.
         """
         super().__init__()
         messages_of(format, is_key=is_key)
         self.format = format
         self._is_key = is_key
-        options = options_of(format, keys)
+        options = options_of(format, key_columns)
         self._declared = options if declared else None
-        self._closed = closed
+        self._strict = strict
         self._header = header
         self._strips = strip_registry_prefix
         self._show_values = show_values
@@ -77,7 +77,7 @@ class ChangewireSerializer(Serializer):
             ctx: What confluent-kafka says of the record.
 
         Raises:
-            SerializationError: It is refused, as `MessageRefusedError` with every issue; or there
+            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or there
                 are no headers to put one into.
             ValueError: The context says that a key is meant, and records have none.
         """
@@ -89,7 +89,7 @@ class ChangewireSerializer(Serializer):
             obj = without_prefix(obj)
         try:
             data, model = messages.written(obj)
-            messages.check(model, data, closed=self._closed, declared=self._declared)
+            messages.check(model, data, strict=self._strict, declared=self._declared)
         except CodecError as error:
             refusal = error
         else:
@@ -97,7 +97,7 @@ class ChangewireSerializer(Serializer):
                 write(ctx, HEADERS[is_key], messages.header(model))
             return data
         where = place(ctx, is_key=is_key)
-        raise MessageRefusedError(refusal, where, show_values=self._show_values)
+        raise MessageRejectedError(refusal, where, show_values=self._show_values)
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:
         """Return the bytes of a value or a key: the call as kafka-python 3 makes it.

@@ -68,7 +68,7 @@ def test_text_by_its_schema_beside_bytes_stays_text() -> None:
 
 def test_families_say_that_all_text_is_base64() -> None:
     """With families a row with ROW is one of HBase, though its schema declares text."""
-    found = change("c", declared(ROW="string", f_name="string"), after=ROW, families=["f"])
+    found = change("c", declared(ROW="string", f_name="string"), after=ROW, column_families=["f"])
     assert found.after == {"ROW": b"user1", "f:name": b"lucky"}
     assert "leniencies" not in found.attributes
 
@@ -94,7 +94,7 @@ def test_the_schema_of_a_record_key_decides_for_it() -> None:
     plain = b'{"ROW":"dXNlcjE="}'
     deleted = cw.delete_by_key(plain, format="lindorm-json")
     assert (deleted.key, deleted.attributes["leniencies"]) == ({"ROW": b"user1"}, ["assumed-hbase"])
-    deleted = cw.delete_by_key(plain, format="lindorm-json", keys=["ROW"])
+    deleted = cw.delete_by_key(plain, format="lindorm-json", key_columns=["ROW"])
     assert deleted.key == {"ROW": "dXNlcjE="}
 
 
@@ -103,19 +103,22 @@ def test_keys_let_validators_and_writers_accept_row() -> None:
     data = msgspec.json.encode({"payload": {**PAYLOAD, "after": {"ROW": "user1", "id": 1}}})
     (issue,) = cw.validate(data, format="lindorm-json")
     assert (issue.code, issue.pointer) == ("invalid-base64", "/payload/after/ROW")
-    assert cw.validate(data, format="lindorm-json", keys=["id"]) == []
+    assert cw.validate(data, format="lindorm-json", key_columns=["id"]) == []
     model = cw.decode(data, format="lindorm-json")
     with pytest.raises(cw.EncodeError, match="invalid-base64"):
         cw.encode(model, declared=True)
-    assert cw.decode(cw.encode(model, declared=True, keys=["id"]), format="lindorm-json") == model
-    with pytest.raises(ValueError, match="keys does not apply to aerospike-json"):
-        cw.validate(b"{}", format="aerospike-json", keys=["id"])
+    assert (
+        cw.decode(cw.encode(model, declared=True, key_columns=["id"]), format="lindorm-json")
+        == model
+    )
+    with pytest.raises(ValueError, match="key_columns does not apply to aerospike-json"):
+        cw.validate(b"{}", format="aerospike-json", key_columns=["id"])
 
 
 def test_the_longest_family_that_fits_is_taken() -> None:
     """Families may hold underscores themselves; the row key has none."""
     row = {"ROW": "", "f_a": "", "f_g_a_b": "", "f_": "", "ROW_a": ""}
-    found = change("c", after=row, families=["f", "f_g", "ROW"])
+    found = change("c", after=row, column_families=["f", "f_g", "ROW"])
     assert list(found.after or ()) == ["ROW", "f:a", "f_g:a_b", "f:", "ROW:a"]
     assert "leniencies" not in found.attributes
 
@@ -123,7 +126,7 @@ def test_the_longest_family_that_fits_is_taken() -> None:
 def test_a_column_of_no_known_family_keeps_its_name() -> None:
     """A column whose family is not known is counted; without families all names stay."""
     row = {"ROW": "", "g_a": "", "f": "", "fa": ""}
-    found = change("c", after=row, families=["f"])
+    found = change("c", after=row, column_families=["f"])
     assert list(found.after or ()) == list(row)
     assert found.attributes["leniencies"] == ["unknown-family"] * 3
     assert change("c", after=row).attributes["leniencies"] == ["assumed-hbase"]
@@ -132,7 +135,7 @@ def test_a_column_of_no_known_family_keeps_its_name() -> None:
 def test_columns_that_come_to_have_one_name_are_refused() -> None:
     """Of two columns with the same name one would be lost."""
     with pytest.raises(cw.DecodeError) as caught:
-        change("c", after={"ROW": "", "f:a": "", "f_a": ""}, families=["f"])
+        change("c", after={"ROW": "", "f:a": "", "f_a": ""}, column_families=["f"])
     assert (caught.value.code, caught.value.pointer) == ("duplicate-column", "/payload/after/f_a")
 
 
@@ -147,11 +150,11 @@ def test_bad_base64_is_refused(text: str) -> None:
 
 def test_keys_say_that_a_table_is_not_of_hbase() -> None:
     """A table with keys has rows, not cells, though a column is called ROW; families say it has."""
-    found = change("c", after={"ROW": "text", "f_a": "b"}, keys=["ROW"])
+    found = change("c", after={"ROW": "text", "f_a": "b"}, key_columns=["ROW"])
     assert (found.after, found.key) == ({"ROW": "text", "f_a": "b"}, {"ROW": "text"})
-    found = change("c", after=ROW, keys=["f:name"], families=["f"])
+    found = change("c", after=ROW, key_columns=["f:name"], column_families=["f"])
     assert found.key == {"f:name": b"lucky"}
-    assert change("c", after={"f_name": "text"}, families=["f"]).after == {"f_name": "text"}
+    assert change("c", after={"f_name": "text"}, column_families=["f"]).after == {"f_name": "text"}
 
 
 @given(

@@ -71,9 +71,12 @@ def test_the_report_is_one_of_messages(cli: Cli, mixed: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--image", "patch"), "image: for changes; messages are kept as they are"),
-        (("--key", "id", "--family", "f"), "keys, families: for changes"),
-        (("--null-value", "delete"), "null_value: for changes"),
+        (("--row-image", "patch"), "row_image: for changes; messages are kept as they are"),
+        (
+            ("--key-column", "id", "--column-family", "f"),
+            "key_columns, column_families: for changes",
+        ),
+        (("--tombstones", "delete"), "tombstones: for changes"),
         (("-f", "auto"), "messages have the columns of one format"),
         (("--target", "t/{table}"), "--target needs changes: it excludes --as messages"),
         (("--as", "rows"), "'rows' is not one of: changes, messages"),

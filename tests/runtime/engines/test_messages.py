@@ -240,8 +240,11 @@ def test_a_decoder_of_messages_pickles() -> None:
     [
         ({"format": "auto"}, "one format: name it in place of auto"),
         ({"format": "nope"}, "no format 'nope'"),
-        ({"image": "patch", "keys": ["id"]}, "image, keys: for changes; messages are kept"),
-        ({"null_value": "delete"}, "null_value: for changes"),
+        (
+            {"row_image": "patch", "key_columns": ["id"]},
+            "row_image, key_columns: for changes; messages are kept",
+        ),
+        ({"tombstones": "delete"}, "tombstones: for changes"),
         ({"elements_as": "rows"}, "no elements_as 'rows'; there are: changes, messages"),
     ],
 )

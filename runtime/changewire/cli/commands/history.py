@@ -18,9 +18,9 @@ def history(
     log: LogDir,
     *,
     table: TableName,
-    rows: RowsFile = None,
+    row_schema: RowsFile = None,
     format: RowsFormat = None,
-    keys: KeyColumns = None,
+    key_columns: KeyColumns = None,
     apply_truncates: ApplyTruncates = False,
     as_json: Json = False,
 ) -> int:
@@ -41,8 +41,8 @@ def history(
         table,
         "version",
         as_json=as_json,
-        rows=rows or "json",
-        keys=keys,
+        row_schema=row_schema or "json",
+        key_columns=key_columns,
         format=format,
         apply_truncates=apply_truncates,
     )

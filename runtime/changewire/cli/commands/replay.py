@@ -1,6 +1,6 @@
 """``changewire replay``."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from changewire.cli.arguments import (
     StreamArguments,
@@ -12,17 +12,15 @@ from changewire.cli.arguments import (
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
-    DigestsOption,
-    Families,
-    ImageOption,
     Json,
     Keys,
-    NullValueOption,
+    RowImageOption,
     StripRegistryPrefix,
-    TimeZone,
+    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
+    with_vendor_options,
 )
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
@@ -32,10 +30,9 @@ from changewire.cli.streams import (
     DeletesOption,
     NumbersOption,
     Packages,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
-    SinkOption,
+    TableFormatOption,
     Truncates,
 )
 
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
 
 
 @ending
+@with_vendor_options
 def replay(
     output: LogFolder,
     *,
@@ -57,23 +55,20 @@ def replay(
             help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
         ),
     ] = None,
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
-    null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
+    tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
     numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Decode the dead letters of a stream's log again, and apply refused changes again.
 
@@ -86,17 +81,14 @@ def replay(
 
     decode_options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
-        null_value=null_value,
-        time_zone=time_zone,
+        row_image=row_image,
+        key_columns=key_columns,
+        tombstones=tombstones,
         strip_registry_prefix=strip_registry_prefix,
+        **vendor,
     )
     tables = TableArguments(
-        rows,
-        rows_by_table,
+        row_schema,
         schema_evolution,
         numbers,
         deletes,
@@ -105,12 +97,14 @@ def replay(
         apply_truncates,
     ).options(target)
     folder = whole(output)
-    stream = stream_options(StreamArguments(checkpoint_of(checkpoint, folder), sink), folder)
+    stream = stream_options(
+        StreamArguments(checkpoint_of(checkpoint, folder), table_format), folder
+    )
 
     def job(packages: str | None) -> "Replayed":
         return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)
 
-    done = on_log(job, packages, sink, as_json=as_json)
+    done = on_log(job, packages, table_format, as_json=as_json)
     if done is None:
         return UNABLE
     found = done.dead_letters + done.refused

@@ -1,27 +1,25 @@
 """``changewire run``."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from changewire.cli.arguments import JSON_ROWS, TableArguments
+from changewire.cli.arguments import TableArguments, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
-    DigestsOption,
     ElementsAsOption,
-    Families,
-    ImageOption,
     Inputs,
     Json,
     Keys,
-    NullValueOption,
+    RowImageOption,
     Shape,
     StripRegistryPrefix,
-    TimeZone,
+    TombstonesOption,
     TopicFormat,
     choice_option,
     decode_options_of,
+    with_vendor_options,
 )
 from changewire.cli.runs import FailOn, FilesRequest, land_files, run_job
 from changewire.cli.streams import (
@@ -31,8 +29,7 @@ from changewire.cli.streams import (
     MaxNewTables,
     NumbersOption,
     Output,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
     ShowValues,
     Target,
@@ -52,6 +49,7 @@ EngineOption: TypeAlias = Annotated[
 
 
 @ending
+@with_vendor_options
 def run(
     inputs: Inputs = None,
     *,
@@ -59,19 +57,15 @@ def run(
     output: Output,
     elements_as: ElementsAsOption = "changes",
     engine: EngineOption = "auto",
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
-    null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
+    tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     target: Target = None,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
     numbers: NumbersOption = None,
     deletes: DeletesOption = None,
@@ -81,6 +75,7 @@ def run(
     fail_on: FailOn = "never",
     config: Config = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Land files in a log of changes, control events and dead letters, and write a report.
 
@@ -93,18 +88,15 @@ def run(
     del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
-        null_value=null_value,
-        time_zone=time_zone,
+        row_image=row_image,
+        key_columns=key_columns,
+        tombstones=tombstones,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
+        **vendor,
     )
     given = TableArguments(
-        rows,
-        rows_by_table,
+        row_schema,
         schema_evolution,
         numbers,
         deletes,
@@ -124,7 +116,7 @@ def run(
         engine,
         shape,
         tables,
-        rows or JSON_ROWS,
+        row_schema_of(row_schema),
         show_values,
         as_json,
     )

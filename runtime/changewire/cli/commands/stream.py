@@ -1,6 +1,6 @@
 """``changewire stream``."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,18 +13,16 @@ from changewire.cli.arguments import (
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
-    DigestsOption,
     ElementsAsOption,
-    Families,
-    ImageOption,
     Json,
     Keys,
-    NullValueOption,
+    RowImageOption,
     StripRegistryPrefix,
-    TimeZone,
+    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
+    with_vendor_options,
 )
 from changewire.cli.runs import FailOn, TopicsRequest, land_topics, run_job
 from changewire.cli.stdout import STDOUT
@@ -39,11 +37,10 @@ from changewire.cli.streams import (
     NumbersOption,
     Output,
     Packages,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
     ShowValues,
-    SinkOption,
+    TableFormatOption,
     Target,
     Truncates,
     View,
@@ -62,6 +59,7 @@ Subscribe = Annotated[
 
 
 @ending
+@with_vendor_options
 def stream(
     *,
     format: TopicFormat,
@@ -71,22 +69,18 @@ def stream(
     options: Options = None,
     packages: Packages = None,
     checkpoint: Checkpoint = None,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     continuous: Continuous = False,
     elements_as: ElementsAsOption = "changes",
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
-    null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
+    tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     metrics: Metrics = None,
     target: Target = None,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
     numbers: NumbersOption = None,
     deletes: DeletesOption = None,
@@ -97,6 +91,7 @@ def stream(
     fail_on: FailOn = "never",
     config: Config = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Land Kafka topics in a log by a streaming query in Spark, and write a report.
 
@@ -109,20 +104,17 @@ def stream(
     del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
-        null_value=null_value,
-        time_zone=time_zone,
+        row_image=row_image,
+        key_columns=key_columns,
+        tombstones=tombstones,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
+        **vendor,
     )
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     given = TableArguments(
-        rows,
-        rows_by_table,
+        row_schema,
         schema_evolution,
         numbers,
         deletes,
@@ -133,7 +125,7 @@ def stream(
         max_dead_letters,
     )
     place = checkpoint_of(checkpoint, output)
-    arguments = StreamArguments(place, sink, continuous, max_dead_letters)
+    arguments = StreamArguments(place, table_format, continuous, max_dead_letters)
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
     request = TopicsRequest(
         topics if subscribe is None else {**topics, "subscribe": subscribe},

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.schemas import MOST_SCHEMAS
+from changewire.changes.vendors import VendorKeywords, with_defaults, without_defaults
 from changewire.codec import codec
 from changewire.codec.border import RESOURCE_ERRORS
 from changewire.engines.effects import EffectsDecoder
@@ -50,8 +51,8 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
         typed_by = ROW_SCHEMA
         columns = generator_part("row_type", "JSON Schemas of rows need")(found)
     elif decode_options is not None:
-        typed_by, of = MESSAGE_SCHEMA, decode_options
-        columns = embedded.row_type(found, format=of.format, keys=of.keys, families=of.families)
+        typed_by = MESSAGE_SCHEMA
+        columns = embedded.row_type(found, decode_options.format, decode_options)
     else:
         raise ValueError("no JSON Schema with properties; a schema from a message needs `format`")
     for column in columns["fields"]:
@@ -59,31 +60,35 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
     return dict(columns)
 
 
-def given_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
+def given_columns(row_schema: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
     """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says."""
-    if isinstance(rows, str) and rows == "variant":
-        raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
-    if isinstance(rows, ArrowSchema):
-        return row_columns(pa.schema(rows))
-    if hasattr(rows, _OF_SPARK) and isinstance(struct := getattr(rows, _OF_SPARK)(), Mapping):
+    if isinstance(row_schema, str) and row_schema == "variant":
+        raise ValueError("row_schema='variant' is for Spark: Arrow has no type that it would be")
+    if isinstance(row_schema, ArrowSchema):
+        return row_columns(pa.schema(row_schema))
+    if hasattr(row_schema, _OF_SPARK) and isinstance(
+        struct := getattr(row_schema, _OF_SPARK)(), Mapping
+    ):
         return columns_of(struct)
-    wrong = f"rows: expected a pyarrow.Schema, a StructType, a schema or its path, found {rows!r}"
-    if not isinstance(rows, (str, bytes, PathLike, Mapping)):
+    expected = "a pyarrow.Schema, a StructType, a schema or its path"
+    wrong = f"row_schema: expected {expected}, found {row_schema!r}"
+    if not isinstance(row_schema, (str, bytes, PathLike, Mapping)):
         raise ValueError(wrong)  # noqa: TRY004 - a wrong value
     try:
-        return columns_of(schema_columns(rows, decode_options))
+        return columns_of(schema_columns(row_schema, decode_options))
     except OSError:
         raise ValueError(wrong) from None
 
 
 def options_of_log(
-    format: str | None, keys: Sequence[str] | None, families: Sequence[str] | None
+    format: str | None, key_columns: Sequence[str] | None, vendor: VendorKeywords
 ) -> DecodeOptions | None:
     """Return how the messages of a change log were read; None if their format is not given."""
     if format is not None:
-        return DecodeOptions(format, keys=keys, families=families)
-    if families is not None:
-        raise ValueError("`families` are for the schema of a message, which needs `format`")
+        return DecodeOptions(format, key_columns=key_columns, **vendor)
+    if given := without_defaults(with_defaults(vendor)):
+        names = ", ".join(given)
+        raise ValueError(f"{names}: for the schema of a message, which needs `format`")
     return None
 
 

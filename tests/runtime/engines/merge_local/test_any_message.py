@@ -48,7 +48,7 @@ def test_a_run_takes_thousands_of_mutated_messages(tmp_path: Path, format: str) 
 def test_a_run_takes_any_schema(tmp_path: Path, format: str) -> None:
     """Whatever messages declare, each element is in the log once, and what fits in a table."""
     sent = Read(format, [*captured(format), *mutated(format, FEW, seed=4)])
-    lake = applied(tmp_path, sent, rows="embedded")
+    lake = applied(tmp_path, sent, row_schema="embedded")
     assert elements(lake, "change", "control", "dead_letter") == [at for at, _ in sent.elements()]
     assert {row["code"] for row in lake.log("refused")} <= {
         *("key-mismatch", "schema-mismatch", "table-missing", "name-collision", "wrong-type"),
@@ -82,7 +82,7 @@ def applied(root: Path, sent: Read, **options: Any) -> Lake:
         [(value, "topic", 0, offset) for offset, value in enumerate(sent.messages)],
         format=sent.format,
         target=f"{root}/tables/{{database}}",
-        keys=KEYS.get(sent.format),
+        key_columns=KEYS.get(sent.format),
         apply_truncates=True,
         batch_size=BATCH,
         **options,

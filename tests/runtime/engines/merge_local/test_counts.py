@@ -56,7 +56,7 @@ def test_a_number_that_a_double_rounds_is_counted(tmp_path: Path, rows: Any) -> 
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
-    outcome = lake.apply_records(records(recorded, exact), rows=rows)
+    outcome = lake.apply_records(records(recorded, exact), row_schema=rows)
     assert outcome.tables == {"inserted": 2, "rounded_numbers": 1}
     assert sorted(row["price"] for row in lake.rows()) == [1.5, float(ROUNDED)]
     if rows == SCHEMA:
@@ -71,7 +71,7 @@ def test_a_number_that_a_double_rounds_is_refused(tmp_path: Path, rows: Any) -> 
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
-    outcome = lake.apply_records(records(recorded, exact), rows=rows, numbers="refuse")
+    outcome = lake.apply_records(records(recorded, exact), row_schema=rows, numbers="refuse")
     assert outcome.tables == {"inserted": 1, "refused": 1}
     assert [row["price"] for row in lake.rows()] == [1.5]
     of_first = {row["kind"]: row for row in lake.log() if row["offset"] == 0}

@@ -126,7 +126,8 @@ def check_columns(found: StructType, needed: StructType, name: str) -> None:
         advice = ""
         if column == COLUMN:
             advice = (
-                "; it was not made by changewire, which takes it over by changewire.spark.adopt"
+                "; it was not made by changewire, which takes it over by "
+                "changewire.spark.adopt_table"
             )
         raise OutputError(
             f"{name}: a column {column} of type {kind} is needed, and the table {has}{advice}"

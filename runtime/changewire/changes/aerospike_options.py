@@ -1,0 +1,34 @@
+"""Options for Aerospike messages."""
+
+from typing import Annotated, Literal, TypedDict
+
+from changewire.changes.aerospike_digest import ripemd160
+from changewire.changes.vendor_options import Declaration
+
+CheckDigests = Literal["off", "warn", "reject"]
+"""What becomes of a record whose digest is not that of its set and user key."""
+
+
+def _check_library(_value: object) -> None:
+    """Raise ImportError if the library that computes digests is missing."""
+    ripemd160(b"")
+
+
+class AerospikeKeywords(TypedDict, total=False):
+    """Options for Aerospike messages.
+
+    Attributes:
+        check_digests: ``warn`` or ``reject`` records whose digest is not that of their set and user
+            key, which needs pycryptodome on every worker; ``off`` (default) does not look.
+    """
+
+    check_digests: Annotated[
+        CheckDigests,
+        Declaration(
+            default="off",
+            help="Check digests of Aerospike records: {}.",
+            metavar="WAY",
+            check=_check_library,
+            in_kernel=False,
+        ),
+    ]
