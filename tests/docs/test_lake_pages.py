@@ -61,7 +61,7 @@ def test_a_person_is_erased(spark: SparkSession, tmp_path: Path) -> None:
     ann = message("INSERT", 1, {"id": 1, "name": "ann@example.com"}, table="users")
     ben = message("INSERT", 2, {"id": 2, "name": "ben@example.com"}, table="users")
     lake.send_records(records(ann, ben, ann.replace(b'"0.0.1"', b"1")))
-    lake.apply_messages(spark, format="dataworks-json", rows="embedded")
+    lake.apply_messages(spark, format="dataworks-json", row_schema="embedded")
     assert cws.dead_letters(spark, f"{tmp_path}/log").count() == 1
     run(ERASE, {"spark": spark, "lake": str(tmp_path)})
     left = spark.read.format("delta").load(f"{tmp_path}/log")
