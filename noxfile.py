@@ -341,7 +341,8 @@ def pins_of(session: nox.Session, line: str) -> str:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into ``docs/_build/html``; a warning, as of a link to nowhere, is an error."""
+    """Build the site into ``docs/_build/html``; a warning, or English that is not plain, fails."""
+    session.run("python", "-m", "docs.making.prose")
     build_site(session)
 
 

@@ -1,4 +1,4 @@
-"""Write the generated parts of the documentation: pictures, and notes on installing.
+"""Write the pictures, and the lists of names, of the documentation.
 
 ``--check`` compares, and writes nothing.
 """
@@ -8,18 +8,18 @@ from __future__ import annotations
 import argparse
 import sys
 
-from docs.making import installing, pictures
+from docs.making import names, pictures
 
 
 def main() -> int:
-    """Write pictures and notes, or compare them."""
+    """Write pictures and lists, or compare them."""
     parser = argparse.ArgumentParser(prog=pictures.COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     if not parser.parse_args().check:
         pictures.write()
-        installing.write()
+        names.write()
         return 0
-    found = [*pictures.differences(), *installing.differences()]
+    found = [*pictures.differences(), *names.differences()]
     sys.stderr.writelines(f"{line}\n" for line in found)
     if found:
         sys.stderr.write(f"to write them again: {pictures.COMMAND}\n")

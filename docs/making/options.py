@@ -33,7 +33,7 @@ def page() -> str:
     return (
         "# Options by name\n\n"
         "Look up which commands and functions have an option. An option of both has one meaning.\n"
-        "[From a topic to tables](../applying.md) and [Landing a stream](../landing.md) list the\n"
+        "[Merge a topic into tables](../applying.md) and [Land a stream](../landing.md) list the\n"
         "options of `changewire.spark`, and [The Kafka source](../kafka-source.md) those of\n"
         "Spark's source.\n\n## Options of commands\n\n"
         + table(("option", "meaning", "default", "commands"), _of_commands())

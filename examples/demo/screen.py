@@ -12,9 +12,14 @@ def indented(console: Console, text: str, style: str = "") -> None:
     console.print(Padding(Text.from_markup(text), (0, 2), style=style, expand=False))
 
 
+def line(console: Console, text: str, style: str = "") -> None:
+    """Print a line as it is, however long, so that it can be pasted."""
+    console.print(Text(f"  {text}", style), soft_wrap=True)
+
+
 def command(console: Console, text: str) -> None:
-    """Print a command on one line, however long it is, so that it can be pasted."""
-    console.print(Text(f"  $ {text}", "bold"), soft_wrap=True)
+    """Print a command."""
+    line(console, f"$ {text}", "bold")
 
 
 def title(console: Console, text: str) -> None:

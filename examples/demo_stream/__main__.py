@@ -38,6 +38,9 @@ NO_SET: Final = {
 }
 """A valid message that does not name its table."""
 
+SPARK: Final = "Spark to start, which takes 15 to 40 seconds"
+QUERY: Final = f"{SPARK}, and the query to read the topic to its end"
+
 _WIDTH: Final = 100
 
 
@@ -63,7 +66,9 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     try:
         title(console, "A broker, Spark and its connectors")
-        indented(console, "Jars are downloaded once, into build/jars.")
+        indented(
+            console, "Jars are downloaded once, into build/jars. All steps take 5 to 10 minutes."
+        )
         programs = Programs(console, folder)
         with broker(folder / "kafka") as server:
             indented(console, f"Kafka listens on {server}.")
@@ -81,11 +86,11 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> Co
     output, target = folder / "ops", f"--target {folder}/tables/{{table}}"
     produce = f"python -m examples.produce {server} {TOPIC}"
     tables = f"--format aerospike-json {target} --checkpoint {folder}/checkpoint"
-    run = f"changewire run --kafka {server} --subscribe {TOPIC} {tables} --output {output}"
+    run = f"changewire stream --kafka {server} --subscribe {TOPIC} {tables} --output {output}"
 
     title(console, "A producer sends the valid messages, and a query builds a table from them")
     programs.run(f"{produce} {MESSAGES}/users.jsonl")
-    programs.run(run, shown=6)
+    programs.run(run, shown=6, waits_for=QUERY)
 
     title(console, "Another producer checks nothing, and the driver is killed while it reads")
     no_set, metrics = folder / "no_set.jsonl", folder / "metrics.jsonl"
@@ -97,15 +102,15 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> Co
     indented(console, f"Ended by signal {-ended.code}, {committed} messages after the first run.")
 
     title(console, "After a restart it continues after the last committed batch")
-    programs.run(run, shown=6)
+    programs.run(run, shown=6, waits_for=QUERY)
 
     title(console, "A change that no table took is replayed, now that its table is named")
     named = f"--default-table {NULL_SET}"
     where = "--where \"code = 'table-missing'\""
-    programs.run(f"changewire replay {output} {tables} {named} {where}")
+    programs.run(f"changewire replay {output} {tables} {named} {where}", waits_for=SPARK)
 
     title(console, "Every row of the tables is compared with the log")
-    verified = programs.run(f"changewire verify {output} {target} {named}")
+    verified = programs.run(f"changewire verify {output} {target} {named}", waits_for=SPARK)
     return Course(committed, is_verified=verified.code == 0)
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from examples.demo.screen import command as show
-from examples.demo.screen import indented
+from examples.demo.screen import line as show_line
 from examples.jars import JAVA, spark_jars
 from rich.console import Console
-from rich.markup import escape
 
 SECONDS: Final = 600
 """How long one command may take."""
+
+_COLUMNS: Final = "200"
+"""How wide commands write, so that they break no line."""
 
 
 class Ended(NamedTuple):
@@ -46,11 +48,18 @@ class Programs:
         """
         self._console = console
         self._log = folder / "engine.log"
-        self._environment = environment()
+        self._environment = {**environment(), "COLUMNS": _COLUMNS}
 
-    def run(self, command: str, *, shown: int = 1) -> Ended:
-        """Run a command to its end, and show the last lines of its output."""
+    def run(self, command: str, *, shown: int = 1, waits_for: str = "") -> Ended:
+        """Run a command to its end, and show the last lines of its output.
+
+        Args:
+            command: The command.
+            shown: How many lines are shown.
+            waits_for: What the command waits for, in words; nothing if it is quick.
+        """
         show(self._console, command)
+        self._say(waits_for)
         done = subprocess.run(
             words(command),
             stdout=subprocess.PIPE,
@@ -64,12 +73,13 @@ class Programs:
         with self._log.open("a", encoding="utf-8") as log:
             log.write(f"$ {command}\n{done.stdout}")
         for line in lines[-shown:]:
-            indented(self._console, escape(line))
+            show_line(self._console, line)
         return Ended(done.returncode, lines)
 
     def run_and_kill(self, command: str, sign: Path) -> Ended:
         """Run a command, and end it by SIGKILL as soon as a file has a line."""
         show(self._console, f"{command} &")
+        self._say("Spark to start, and the first batch to be committed")
         with (
             self._log.open("ab") as log,
             subprocess.Popen(
@@ -82,6 +92,10 @@ class Programs:
             show(self._console, "kill -9 $!")
             process.kill()
             return Ended(process.wait(), lines_of(sign))
+
+    def _say(self, waits_for: str) -> None:
+        if waits_for:
+            show_line(self._console, f"waiting for {waits_for} ...", "dim")
 
 
 def environment() -> Mapping[str, str]:

@@ -10,6 +10,7 @@ versions = cwa.history("output/", table="shop.users")  # of the log of a run
 ```
 """
 
+from changewire.engines.counts import ConservationError
 from changewire.extras import install
 
 try:
@@ -35,6 +36,7 @@ except ImportError as error:
 __all__ = [
     "ArrowStream",
     "ChangeLog",
+    "ConservationError",
     "DecodedStreams",
     "History",
     "MessageStreams",

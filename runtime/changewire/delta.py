@@ -6,8 +6,8 @@ import changewire.delta as cwd
 outcome = cwd.apply_changes(
     "topic.jsonl.gz",
     format="aerospike-json",
-    log="/lake/ops/log",
-    target="/lake/{database}/{table}",
+    log="/lake/log",
+    target="/lake/tables/{database}/{table}",
 )
 print(outcome.counts.dead_letters, outcome.tables)
 ```
@@ -21,6 +21,7 @@ except ImportError as error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from error
 
 from changewire.engines.arrow.messages import Messages
+from changewire.engines.counts import ConservationError
 from changewire.engines.errors import (
     ConflictError,
     KeysMissingError,
@@ -37,6 +38,7 @@ __all__ = [
     "ApplyKeywords",
     "ArrowSchema",
     "ConflictError",
+    "ConservationError",
     "KeysMissingError",
     "Messages",
     "Outcome",

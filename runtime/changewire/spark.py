@@ -15,6 +15,7 @@ cws.dead_letters(spark, "/lake/customers/log").select("code", "pointer", "messag
 ```
 """
 
+from changewire.engines.counts import ConservationError
 from changewire.engines.errors import (
     CheckpointError,
     ConflictError,
@@ -31,7 +32,7 @@ try:
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.history.query import history
     from changewire.engines.spark.history.trace import trace
-    from changewire.engines.spark.kafka.options import KafkaSourceError
+    from changewire.engines.spark.kafka.options import KafkaOptionsError, KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.land import land
     from changewire.engines.spark.log.rows import dead_letters, refused
@@ -59,9 +60,11 @@ __all__ = [
     "ArrowSchema",
     "CheckpointError",
     "ConflictError",
+    "ConservationError",
     "DecodedFrames",
     "History",
     "KafkaOptions",
+    "KafkaOptionsError",
     "KafkaSourceError",
     "KeysMissingError",
     "MessageFrames",

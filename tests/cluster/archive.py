@@ -40,7 +40,7 @@ def pack(folder: Path, wheels: Iterable[Path], *, connect: bool = False) -> Path
     """
     first, *others = sorted(wheels, key=lambda wheel: not wheel.name.startswith("changewire-"))
     changewire = " ".join([f'"{first}[arrow]"', *(f'"{other}"' for other in others)])
-    places = {"python3": f'"{sys.executable}"', '"changewire[arrow]"': changewire}
+    places = {"python3": f'"{sys.executable}"', '"./changewire[arrow]"': changewire}
     folder.mkdir(parents=True)
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for block in [commands(ARCHIVE, places), *([commands(FOR_CONNECT, {})] if connect else [])]:

@@ -1,4 +1,4 @@
-"""The recipe of docs/operations.md for a cluster, with places of this machine for its examples."""
+"""The recipe of docs/operate/deployment.md for a cluster, with places of this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.docs.pages import all_blocks, blocks
 
-PAGE: Final = "docs/operations.md"
+PAGE: Final = "docs/operate/deployment.md"
 REASON: Final = "`nox -s cluster` runs it"
 """Stands on the page above the commands that are run here."""
 

@@ -1,7 +1,7 @@
 """What a batch costs on a cluster, by cores and partitions: a floor, and a cost of each message.
 
 ``python -m tests.cluster.sizing --wheels FOLDER`` prints a line of JSON for each number of cores
-and partitions, and the cores that the formula of docs/operations.md then gives for some rates.
+and partitions, and the cores that the formula of docs/operate/sizing.md then gives for some rates.
 Batches of a third size check the formula: what it predicts for them stands beside what they took.
 Nothing else may run on the machine.
 """

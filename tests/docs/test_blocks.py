@@ -25,6 +25,8 @@ BLOCKS: Final = [block for page in PAGES for block in all_blocks(page)]
 TASKS: Final = "tests/docs/test_task_pages.py"
 OWN: Final = "tests/docs/test_own_formats_page.py"
 PYDANTIC: Final = "tests/docs/test_pydantic_page.py"
+LAKE: Final = "tests/docs/test_lake_pages.py"
+OPERATIONS: Final = "tests/docs/test_operations_page.py"
 DOCUMENTS: Final = "tests/runtime/codec/test_documents.py"
 RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("README.md", "python"): "tests/docs/test_readme.py",
@@ -57,8 +59,11 @@ RUN_BY: Final[Mapping[tuple[str, str], str]] = {
     ("docs/kafka-source.md", "sh"): "tests/docs/test_kafka_source_page.py",
     ("docs/landing.md", "python"): "tests/docs/test_landing_page.py",
     ("docs/messages.md", "python"): "tests/docs/test_messages_page.py",
-    ("docs/operations.md", "python"): "tests/docs/test_operations_page.py",
-    ("docs/operations.md", "sh"): "tests/docs/test_operations_page.py",
+    ("docs/operations.md", "sh"): OPERATIONS,
+    ("docs/how-to/backfill.md", "python"): OPERATIONS,
+    **{(f"docs/how-to/{page}.md", "python"): LAKE for page in ("adopt", "erase", "from-json")},
+    ("docs/operate/deployment.md", "python"): OPERATIONS,
+    ("docs/operate/monitoring.md", "python"): OPERATIONS,
     **{("docs/own-formats.md", kind): OWN for kind in ("python", "sh", "toml")},
     ("docs/producers.md", "python"): "tests/docs/test_producers_page.py",
     ("docs/spark.md", "python"): "tests/docs/test_spark_page.py",

@@ -7,7 +7,7 @@ import re
 from inspect import ismodule
 
 import pytest
-from docs.making import commands, options, plots
+from docs.making import commands, names, options, plots
 from docs.making.markdown import cell
 from tests.docs.pages import ROOT
 
@@ -30,6 +30,13 @@ def test_the_page_of_python_has_every_name() -> None:
     page = ROOT.joinpath("docs", "reference", "python.md").read_text(encoding="utf-8")
     names = [name for name in cw.__all__ if not ismodule(getattr(cw, name))]
     assert [n for n in names if not re.search(rf"\b{n}\b", page)] == ["__version__"]
+
+
+def test_lists_of_names_are_current() -> None:
+    """Pages of Python list every function and class with its first sentence."""
+    assert not list(names.differences()), "python -m docs.making"
+    page = ROOT.joinpath("docs", "reference", "spark.md").read_text(encoding="utf-8")
+    assert re.search(r"^\| `apply_changes` \| \S.* \|$", page, re.MULTILINE)
 
 
 def test_options_are_listed_by_name() -> None:

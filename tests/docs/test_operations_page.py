@@ -1,4 +1,4 @@
-"""The code of docs/operations.md runs, and its command is one that the program has."""
+"""The code of the pages on operating a stream runs, and their commands and errors exist."""
 
 from __future__ import annotations
 
@@ -26,18 +26,31 @@ from tests.support.topics import create, produce
 
 import changewire.spark as cws
 from changewire.cli.app import app
-from changewire.engines.counts import ConservationError
-from changewire.engines.errors import StreamError
-from changewire.engines.spark.kafka.options import KafkaOptionsError, KafkaSourceError
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PAGE = "docs/operations.md"
+DEPLOYMENT = "docs/operate/deployment.md"
+MONITORING = "docs/operate/monitoring.md"
+SIZING = "docs/operate/sizing.md"
+TROUBLESHOOTING = "docs/operate/troubleshooting.md"
+BACKFILL = "docs/how-to/backfill.md"
 UTC = timezone.utc
-TEXT = ROOT.joinpath(PAGE).read_text(encoding="utf-8")
-FAILURES = (*StreamError.__subclasses__(), KafkaSourceError, KafkaOptionsError)
+
+
+def text(page: str) -> str:
+    """Return the text of a page."""
+    return ROOT.joinpath(page).read_text(encoding="utf-8")
+
+
+FAILURES = (
+    *cws.StreamError.__subclasses__(),
+    cws.KafkaSourceError,
+    cws.KafkaOptionsError,
+    cws.ConservationError,
+)
 CODE = "".join(
     path.read_text(encoding="utf-8")
     for path in sorted(ROOT.joinpath("runtime", "changewire").rglob("*.py"))
@@ -54,7 +67,7 @@ def test_the_job_of_the_page_runs(
     produce(kafka, [Record(None, value, position) for value in values])
     monkeypatch.setattr("sys.argv", ["job.py", str(tmp_path), kafka, tmp_path.name, "1000"])
     names: dict[str, Any] = {}
-    (waiting,) = (code for code in blocks(PAGE) if "heard" in code)
+    (waiting,) = (code for code in blocks(MONITORING) if "heard" in code)
     start, end, _ = job().rpartition("cws.await_termination(query, progress=print)\n")
     assert end  # only one of the two can wait for the query
     for block in (start, waiting):
@@ -69,7 +82,7 @@ def test_the_job_of_the_page_runs(
 
 
 def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) -> None:
-    """The blocks find a faultless table, make it anew, and repair it after a reload."""
+    """The blocks find a faultless table, make it anew, add files, and repair it after a reload."""
     day, loaded_at = (datetime(2026, 6, 30, tzinfo=UTC), datetime(2026, 7, 1, 3, tzinfo=UTC))
     old = message("INSERT", 5, {"id": 1, "name": "old"}, database="shop", table="users")
     loaded = [
@@ -87,7 +100,10 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     tmp_path.joinpath("messages").mkdir()
     pq.write_table(pa.table(columns), tmp_path / "messages" / "0.parquet")
     messages = spark.read.parquet(f"{tmp_path}/messages")
+    earlier = message("INSERT", 4, {"id": 3, "name": "older"}, database="shop", table="users")
+    tmp_path.joinpath("earlier.jsonl").write_bytes(earlier)
     names: dict[str, Any] = {"cws": cws, "spark": spark, "lake": str(tmp_path)}
+    names["files"] = str(tmp_path / "earlier.jsonl")
     query = cws.apply_changes(
         spark.readStream.schema(messages.schema).parquet(f"{tmp_path}/messages"),
         format="dataworks-json",
@@ -99,10 +115,9 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     cws.await_termination(query)
     table = spark.read.format("delta").load(f"{tmp_path}/tables/users")
     assert {json.loads(row["row"])["name"] for row in table.collect()} == {"old", "new"}
-    verified = [code for code in blocks(PAGE) if "cws.verify(" in code or "cws.rebuild(" in code]
-    assert len(verified) == 3
-    for block in verified:
+    for block in blocks(BACKFILL):
         exec(block, names)  # noqa: S102 - our own text
+    assert names["written"].counts.changes == 1
     rows = spark.read.format("delta").load(f"{tmp_path}/tables/users").select("row").collect()
     found = {row["id"]: row["name"] for row in (json.loads(row["row"]) for row in rows)}
     assert found == {1: "new", 2: "new"}
@@ -116,7 +131,7 @@ def test_the_recipe_of_the_page_is_what_the_cluster_runs(tmp_path: Path) -> None
     ours = Cluster(tmp_path, tmp_path, address, "")
     plan = Job("/lake", "127.0.0.1:19092", "topic", "delta", 5)
     ran = [
-        commands(ARCHIVE, {"python3": "python", '"changewire[arrow]"': "changewire.whl"}),
+        commands(ARCHIVE, {"python3": "python", '"./changewire[arrow]"': "changewire.whl"}),
         master(17077, 18080),
         worker(address, tmp_path, 1),
         submission(ours, plan, connect=True),
@@ -141,15 +156,21 @@ def test_settings_that_the_session_adds_are_named(tmp_path: Path) -> None:
     for block, connect in ((SUBMIT, False), (SERVER, True)):
         submitted = settings(submission(ours, plan, connect=connect))
         added |= submitted - settings(commands(block, {}))
-    sentence = TEXT.partition("To the commands that submit a job it adds")[2].partition("\n\n")[0]
+    sentence = (
+        text(DEPLOYMENT)
+        .partition("To the commands that submit a job it adds")[2]
+        .partition("\n\n")[0]
+    )
     assert added == set(re.findall(r"`(spark\.[\w.]+)", sentence))
 
 
 def test_settings_of_a_store_are_those_of_the_page() -> None:
     """`nox -s cluster -- --store s3` takes the page's settings, and those that a sentence names."""
-    (block,) = (one.code for one in all_blocks(PAGE) if "checkpointFileManagerClass" in one.code)
+    (block,) = (
+        one.code for one in all_blocks(DEPLOYMENT) if "checkpointFileManagerClass" in one.code
+    )
     given = dict(re.findall(r"--conf ([\w.]+)=(\S+)", block))
-    sentence = TEXT.partition("To the settings above it adds")[2].partition("\n\n")[0]
+    sentence = text(DEPLOYMENT).partition("To the settings above it adds")[2].partition("\n\n")[0]
     named = set(re.findall(r"`(spark\.[\w.]+)`", sentence))
     used = settings_of(given["spark.hadoop.fs.s3a.endpoint"])
     assert {name: value for name, value in used.items() if name not in named} == given
@@ -158,7 +179,7 @@ def test_settings_of_a_store_are_those_of_the_page() -> None:
 
 def numbers(row: str) -> list[float]:
     """Return the numbers of the row of a table that begins with a text."""
-    (line,) = (line for line in TEXT.splitlines() if line.startswith(f"| {row} |"))
+    (line,) = (line for line in text(SIZING).splitlines() if line.startswith(f"| {row} |"))
     cells = line.split("|")[2:-1]
     return [float(re.sub(r"[^\d.]", "", cell)) for cell in cells]
 
@@ -175,7 +196,7 @@ def test_examples_of_sizing_follow_the_formula(row: str, copied: float) -> None:
     """The cores of the examples are what the formula says with the constants of the page."""
     cost, floor, partition, copying = 0.14e-3, 9, 0.06, 6e-6
     for constant in ("| 0.14 ms of a core", "| 9 s for", "and 0.06 s for", "| 6 µs of a core"):
-        assert constant in TEXT
+        assert constant in text(SIZING)
     rates, lengths = numbers("messages a second"), numbers("length of a batch, s")
     for rate, length, cores in zip(rates, lengths, numbers(row), strict=True):
         needed = rate * cost + copied * copying / length
@@ -192,25 +213,29 @@ def test_the_command_of_the_page_is_known() -> None:
         for option in parameter.opts
     }
     words = shlex.split(command.replace("\\\n", ""))
-    named = re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE)
+    named = re.findall(r"^\| `(--[a-z-]+)", text(PAGE), re.MULTILINE)
     assert {word for word in [*words, *named] if word.startswith("--")} <= known
     assert len(named) == 6
 
 
-@pytest.mark.parametrize("error", [*FAILURES, ConservationError], ids=lambda error: error.__name__)
+@pytest.mark.parametrize("error", FAILURES, ids=lambda error: error.__name__)
 def test_every_error_of_a_stream_is_explained(error: type[Exception]) -> None:
     """What stops a query has a row in the table, with what to do."""
-    assert re.search(rf"^\| .*\| `{error.__name__}`[^|]* \| .+ \|$", TEXT, re.MULTILINE)
+    assert re.search(
+        rf"^\| .*\| `{error.__name__}`[^|]* \| .+ \|$", text(TROUBLESHOOTING), re.MULTILINE
+    )
 
 
 def test_texts_of_errors_are_those_of_the_code() -> None:
     """What the page quotes of a sentence stands in the code that says it."""
-    table = TEXT.partition("| the text begins or ends with")[2].partition("\n\n")[0]
+    table = (
+        text(TROUBLESHOOTING).partition("| the text begins or ends with")[2].partition("\n\n")[0]
+    )
     quoted = [
         part.strip()
         for row in table.splitlines()[2:]
-        for text in re.findall("`([^`]+)`", row.split("|")[1])
-        for part in re.split(r"\.\.\.|\b[NM6]\b", text)
+        for quote in re.findall("`([^`]+)`", row.split("|")[1])
+        for part in re.split(r"\.\.\.|\b[NM6]\b", quote)
         if len(part.strip(" :")) > len("batch")
     ]
     assert len(quoted) > 15

@@ -32,6 +32,7 @@ OF_OTHERS: Final = frozenset(
             "SparkSession",
             "StreamingQuery",
             "StructType",
+            "ClassNotFoundException",
             "NoSuchMethodError",
         ),
         *("createDataFrame", "foreachBatch", "mapInArrow"),

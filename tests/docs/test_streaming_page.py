@@ -50,7 +50,7 @@ def test_the_tour(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monke
 
 def ours(block: Block, texts: Mapping[str, str]) -> Mapping[str, str]:
     """Return what is put into a block; one of shell kills the program itself, not a shell."""
-    program = {"changewire run": f"exec {sys.executable} -m changewire.cli run"}
+    program = {"changewire stream": f"exec {sys.executable} -m changewire.cli stream"}
     return {**texts, **program} if block.language == "sh" else texts
 
 

@@ -44,7 +44,7 @@ def run(line: str) -> None:
         subprocess.run([sys.executable, "-m", "pip", *words, *OFFLINE], check=True)
         importlib.invalidate_caches()
     else:
-        assert line == 'pip install "changewire[cli,codegen,spark]"'
+        assert line == 'pip install "./changewire[cli,codegen,spark]"'
 
 
 def finish(excerpt: str) -> None:

@@ -17,7 +17,7 @@ def merged(messages: cwd.Messages, lake: str) -> int:
             max_dead_letters="5%",
             batch_size=100_000,
         )
-    except (cwd.KeysMissingError, cwd.TooManyDeadLettersError) as error:
+    except (cwd.ConservationError, cwd.KeysMissingError, cwd.TooManyDeadLettersError) as error:
         raise SystemExit(str(error)) from None
     except (cwd.ConflictError, cwd.OutputError, cwd.OwnerError) as error:
         stopped: cwd.StreamError = error

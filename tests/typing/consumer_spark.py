@@ -14,7 +14,8 @@ import changewire.spark as cws
 ROWS: cws.RowsAs = "variant"
 SCHEMA: cws.RowSchema = {"title": "User", "type": "object", "properties": {}}
 OPTIONS: cws.KafkaOptions = {"kafka.bootstrap.servers": "broker:9092", "subscribe": "users"}
-FAILURES: tuple[type[cws.StreamError], ...] = (
+FAILURES: tuple[type[Exception], ...] = (
+    cws.ConservationError,
     cws.CheckpointError,
     cws.ConflictError,
     cws.KeysMissingError,
@@ -46,7 +47,7 @@ def landed(spark: SparkSession, lake: Path) -> str:
     """Land a topic until it is told to end; return what ended it."""
     try:
         messages = cws.read_kafka(spark, OPTIONS)
-    except cws.KafkaSourceError as error:
+    except (cws.KafkaOptionsError, cws.KafkaSourceError) as error:
         raise SystemExit(str(error)) from error
     query = cws.land(
         messages,

@@ -77,7 +77,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "MESSAGE_NO_DELETE": _narrower("the message is gone: {old}", "$id"),
     "SCHEMA_SAME_TITLE": _note("its name was {old}, is {new}", "title"),
     "SCHEMA_SAME_TEXT": _note(
-        "what it says to people changed", "$schema", "$id", "$comment", "description", "examples"
+        "description or examples changed", "$schema", "$id", "$comment", "description", "examples"
     ),
     "TYPE_NO_ADD": _wider("it may be {new}, too", "type", "anyOf"),
     "TYPE_NO_DELETE": _narrower("it may not be {old} any more", "type", "anyOf"),
@@ -98,11 +98,11 @@ RULES: Final[Mapping[str, Rule]] = {
     "ARRAY_NO_OPEN": _note("it may have positions without a name", "items", "maxItems"),
     "ARRAY_NO_CLOSE": _note("all its positions have names", "items", "maxItems"),
     "PROPERTY_NO_ADD": _note(
-        "a new property: {new}; where it was sent before, what it does not allow is rejected now",
+        "a new property: {new}; if it was sent before, other values are rejected now",
         "properties",
     ),
     "PROPERTY_NO_DELETE": _note(
-        "the property is gone: {old}; where it is sent, old readers reject what it did not allow",
+        "the property is gone: {old}; if it is sent, old readers reject other values",
         "properties",
     ),
     "REQUIRED_NO_ADD": _narrower("{new} must be there", "required"),

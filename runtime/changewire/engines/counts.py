@@ -31,7 +31,11 @@ NO_VALUE = "(no value)"
 
 
 class ConservationError(RuntimeError):
-    """Decoded rows do not add up: an element was lost or counted twice. Nothing was committed."""
+    """Decoded rows do not add up: an element was lost or counted twice.
+
+    The batch or run in which this happens writes nothing. A stream also compares the rows that its
+    source delivered with those that were decoded, once their batch is written.
+    """
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A serializer that sends nothing that readers would reject."""
+"""A serializer that sends nothing that the schema of its format rejects."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -66,7 +66,7 @@ def test_diff_says_what_happened_and_shows_it(cli: Cli) -> None:
     """Each difference has place, words, verdicts and rule, and a message that is lost."""
     ended = cli("schema", "diff", *pair("MAXIMUM_NO_LOWER.leniency"))
     assert ended.stdout.splitlines() == [
-        "schema/schema.json#/examples: what it says to people changed",
+        "schema/schema.json#/examples: description or examples changed",
         "  readers: compatible; writers: compatible (SCHEMA_SAME_TEXT)",
         f"{PLACE}/maximum: the greatest value was 99999, is 65535",
         "  readers: leniency gone; writers: compatible (MAXIMUM_NO_LOWER)",

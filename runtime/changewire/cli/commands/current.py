@@ -30,7 +30,7 @@ def current(
     without Spark: Parquet, or Delta with the extra delta. Memory holds the changes of the table.
     The exit code is 1 if the table has no row.
 
-    Example: changewire current ops/ --table shop.users | jq .row
+    Example: changewire current lake/ --table shop.users | jq .row
     """
     from changewire.engines.arrow.history import current as current_of
 

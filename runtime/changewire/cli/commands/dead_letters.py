@@ -41,7 +41,7 @@ def dead_letters(
     of the message are left out unless asked for. The log is read without Spark: Parquet, or Delta
     with the extra delta. The exit code is 1 if there are any.
 
-    Example: changewire dead-letters ops/ | jq -r .code | sort | uniq -c
+    Example: changewire dead-letters lake/ | jq -r .code | sort | uniq -c
     """
     from changewire.engines.arrow.open import dead_letters as letters_of
     from changewire.engines.arrow.open import refused as refused_of

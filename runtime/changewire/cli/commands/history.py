@@ -31,7 +31,7 @@ def history(
     or Delta with the extra delta. Memory holds the changes of the table. The exit code is 1 if the
     log has no row of the table.
 
-    Example: changewire history ops/ --table shop.users | jq .row
+    Example: changewire history lake/ --table shop.users | jq .row
     """
     from changewire.engines.arrow.history import history as history_of
 

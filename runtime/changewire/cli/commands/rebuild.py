@@ -47,7 +47,7 @@ def rebuild(
     It repairs a table that something else changed. With --where a table gets what came since its
     source loaded all rows again. Stop the stream that feeds the tables first.
 
-    Example: changewire rebuild ops/ --target lake/{database}/{table} --table shop.orders
+    Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
     from changewire.jobs.logs import StreamLog, rebuild_log
 

@@ -45,7 +45,7 @@ def trace(
     The log is read without Spark: Parquet, or Delta with the extra delta. The exit code is 1
     if the log does not have the key, or the table does not hold what the log says.
 
-    Example: changewire trace ops/ id=1004 --table shop.users --target lake/shop/users
+    Example: changewire trace lake/ id=7 --table shop.users --target lake/tables/users
     """
     from changewire.engines.changelog.trace import history_in
     from changewire.tables.routing import TRUNCATE

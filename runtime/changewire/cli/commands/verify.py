@@ -35,7 +35,7 @@ def verify(
     says and the row of the table, and the position of the change that the row should be from. The
     exit code is 1 if a row differs.
 
-    Example: changewire verify ops/ --target lake/{database}/{table}
+    Example: changewire verify lake/ --target lake/tables/{database}/{table}
     """
     from changewire.jobs.logs import StreamLog, verify_log
 

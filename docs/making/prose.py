@@ -1,0 +1,75 @@
+"""Check the English of hand-written pages: python -m docs.making.prose.
+
+vale's package on PyPI downloads its program, and proselint takes no rules of ours.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+
+GENERATED: Final = {"_build", "made", "formats", "changes"}
+"""Folders of pages whose text comes from schemas, messages or the program."""
+
+OF_OTHERS: Final = {"docs/dependencies.md"}
+"""Pages with texts of other packages."""
+
+_THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messages|changes|\w+s)"
+_DOES: Final = r"(?:is|are|has|have|had|can|cannot|needs?|lacks?|says?|makes?|may|does|do)"
+
+PATTERNS: Final = {
+    r"told|nobody|somebody|anybody|(?:is|are) none": "say who does what",
+    r"(?<!there )(?:is|are|was|were) no(?! (?:longer|more|less)\b)": "write 'is not a' or 'lacks'",
+    r"beside|in place of": "write 'next to', 'compared with' or 'instead of'",
+    r"holds?|held|holding": "write 'contains', 'has', 'keeps' or 'is true'",
+    r"stands?|stood|standing": "write 'is', 'means' or 'represents'",
+    r"(?:is|are) (?:not )?there": "write 'exists' or 'is missing'",
+    rf"what {_THING} {_DOES}": "write a noun instead of 'what X is'",
+    rf"where {_THING} {_DOES}": "write 'if' or 'when'; for a place 'in which' or 'at which'",
+    r"that(?:(?![.;:|]\s).)*?\bthat(?:(?![.;:|]\s).)*?\bthat": "split a sentence of three 'that'",
+}
+"""What is looked for, in whole words and any case, and the advice."""
+
+
+def pages() -> list[Path]:
+    """Return the hand-written pages, and README.md."""
+    found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    found = [path for path in found if not GENERATED & set(path.relative_to(ROOT).parts)]
+    return [path for path in found if path.relative_to(ROOT).as_posix() not in OF_OTHERS]
+
+
+def prose(text: str) -> str:
+    """Return a text with spaces for code, comments, targets of links, and lists of names."""
+    code = r"<!-- names.*?/names -->|^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|\]\([^)\s]+\)"
+    return re.sub(code, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL | re.MULTILINE)
+
+
+def problems(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the line of each problem of a page, its words and the advice."""
+    words = prose(text)
+    for paragraph in re.finditer(r"(?:[^\n]+\n?)+", words):
+        line = paragraph[0].replace("\n", " ")
+        for pattern, advice in PATTERNS.items():
+            for found in re.finditer(rf"\b(?:{pattern})\b", line, re.IGNORECASE):
+                place = words.count("\n", 0, paragraph.start() + found.start()) + 1
+                yield place, found[0], advice
+
+
+def main() -> int:
+    """Print each problem; return 1 if there are any."""
+    lines = [
+        f"{path.relative_to(ROOT)}:{line}: {words!r}: {advice}\n"
+        for path in pages()
+        for line, words, advice in problems(path.read_text(encoding="utf-8"))
+    ]
+    sys.stdout.writelines(lines)
+    return bool(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

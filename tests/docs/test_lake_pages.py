@@ -1,0 +1,69 @@
+"""The pages about tables that something else made, erasing and migrating run, block by block."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.docs.pages import blocks
+from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.messages import message, records
+
+import changewire.spark as cws
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("interpreted")
+
+TUTORIAL = "docs/tutorial/first-table.md"
+FROM_JSON = "docs/how-to/from-json.md"
+ADOPT = "docs/how-to/adopt.md"
+ERASE = "docs/how-to/erase.md"
+
+
+def run(page: str, names: dict[str, Any]) -> None:
+    """Run the Python of a page from top to bottom."""
+    for block in blocks(page):
+        exec(block, names)  # noqa: S102 - our own text
+
+
+def test_a_job_is_migrated(spark: SparkSession, tmp_path: Path) -> None:
+    """The old job and the query read the tutorial's messages, and differ as the page says."""
+    text = blocks(TUTORIAL, "sh")[0]
+    lines = re.findall(r"^\{.*\}$", text, re.MULTILINE)
+    topic = tmp_path / "topic"
+    topic.mkdir()
+    (topic / "topic.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    names: dict[str, Any] = {"spark": spark, "topic": str(topic), "lake": str(tmp_path)}
+    run(FROM_JSON, names)
+    assert [(row.name, row.age) for row in names["new"].collect()] == [("Ann", 42)]
+
+
+def test_a_table_is_adopted(spark: SparkSession, tmp_path: Path) -> None:
+    """A table of another program gets the changes of a topic, then another owner."""
+    lake = Lake(tmp_path)
+    rows = spark.createDataFrame([(1, "old"), (2, "kept")], "id long, name string")
+    rows.write.format("delta").save(f"{lake.tables}/customers")
+    new = message("UPDATE_AFTER", 1, {"id": 1, "name": "new"}, table="customers")
+    lake.send_records(records(new))
+    run(ADOPT, {"spark": spark, "lake": str(tmp_path), "stream": lake.read(spark)})
+    found = {row["id"]: row["name"] for row in lake.table(spark, "customers").collect()}
+    assert found == {1: "new", 2: "kept"}
+
+
+def test_a_person_is_erased(spark: SparkSession, tmp_path: Path) -> None:
+    """Neither table nor log keeps a value of the person; other rows and counts stay."""
+    lake = Lake(tmp_path)
+    ann = message("INSERT", 1, {"id": 1, "name": "ann@example.com"}, table="users")
+    ben = message("INSERT", 2, {"id": 2, "name": "ben@example.com"}, table="users")
+    lake.send_records(records(ann, ben, ann.replace(b'"0.0.1"', b"1")))
+    lake.apply_messages(spark, format="dataworks-json", row_schema="embedded")
+    assert cws.dead_letters(spark, f"{tmp_path}/log").count() == 1
+    run(ERASE, {"spark": spark, "lake": str(tmp_path)})
+    left = spark.read.format("delta").load(f"{tmp_path}/log")
+    assert [json.loads(row["key"]) for row in left.collect()] == [{"id": 2}]
+    assert [row["id"] for row in lake.table(spark, "users").collect()] == [2]

@@ -1,0 +1,40 @@
+"""Hand-written pages are in plain English, as far as patterns can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from docs.making.prose import PATTERNS, ROOT, pages, problems
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_are_plain(page: Path) -> None:
+    """No page has one of the patterns; ``python -m docs.making.prose`` lists them all."""
+    assert [*problems(page.read_text(encoding="utf-8"))] == []
+
+
+EXAMPLES = (
+    "Users are told.",
+    "It is no model.",
+    "the table beside it",
+    "A row holds it.",
+    "This stands for a key.",
+    "The row is not there.",
+    "It does what the log says.",
+    "It fails where a key is long.",
+    "the row that has the key that names that table",
+)
+
+
+def test_each_pattern_is_found() -> None:
+    """Each example breaks one rule, each rule has one, and a line and words are reported."""
+    found = [[*problems(f"Text.\n\n{example}\n")] for example in EXAMPLES]
+    assert [advice for ((line, _, advice),) in found if line == 3] == [*PATTERNS.values()]
+
+
+def test_code_is_left_out() -> None:
+    """Code, comments and links may have any words; a word across two lines is found."""
+    text = "`told`\n```sh\ntold\n```\n<!-- told -->\n[a](told.md)\n\nThere is no key.\n\n"
+    text += "in place\nof it\n"
+    assert [(line, words) for line, words, _ in problems(text)] == [(10, "in place of")]
