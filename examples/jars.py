@@ -31,7 +31,10 @@ SECONDS: Final = 600
 KAFKA_BROKER: Final = "org.apache.kafka:kafka_2.13:4.1.0"
 
 # Where it compiles so little, the JVM makes room for a fifth of the code, and long runs have more.
-JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+JAVA: Final = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC "
+    "-XX:MetaspaceSize=256m"  # with less, all garbage is collected again and again as classes come
+)
 """Options of the JVM of a short run of Spark, which is mostly compiling."""
 
 CONNECTORS: Final = ("kafka", "delta", "iceberg")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from examples.broker import broker
-from tests.support.session import INTERPRETED, SPARING, known_names, settings
+from tests.support.session import COMPILED, INTERPRETED, SPARING, known_names, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,20 +29,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     import changewire.spark as cws
 
     with known_names():
-        session = cws.session({**settings(tmp_path_factory.mktemp("warehouse")), **SPARING})
+        places = settings(tmp_path_factory.mktemp("warehouse"))
+        session = cws.session({**places, **SPARING, **INTERPRETED})
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
 
 
 @pytest.fixture(scope="module")
-def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Let Spark interpret plans: for tables of some hundred rows compiling takes longest."""
-    for name, value in INTERPRETED.items():
+def compiled(spark: SparkSession) -> Iterator[None]:
+    """Let Spark plan and compile as it does by default, not as `INTERPRETED` has it."""
+    for name, value in COMPILED.items():
         spark.conf.set(name, value)
     yield
-    for name in INTERPRETED:
-        spark.conf.unset(name)
+    for name, value in INTERPRETED.items():
+        spark.conf.set(name, value)
 
 
 @pytest.fixture(scope="session")

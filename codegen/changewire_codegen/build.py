@@ -12,7 +12,7 @@ from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_prob
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
-    Conditional,
+    Choice,
     Family,
     Nullable,
     Object,
@@ -21,6 +21,7 @@ from changewire_codegen.nodes import (
     Row,
     Scalar,
     Tag,
+    Type,
     Union,
     with_arms,
 )
@@ -31,8 +32,10 @@ from changewire_codegen.types import LOOSE, Node, Place, build_type, is_by_any_k
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
-PROPERTY = LENIENT | {"x-repeated", "x-alone"}
-POSITION = LENIENT | {"not"}
+TIME = frozenset({"x-unit", "x-unknown"})
+MEANING = TIME | {"x-op"}
+PROPERTY = LENIENT | MEANING | {"x-repeated", "x-alone"}
+POSITION = LENIENT | MEANING | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
 Definitions = dict[str, AnyDefinition]
@@ -112,8 +115,6 @@ def _definition(node: Node, place: Place) -> AnyDefinition:
     if problem is not None:
         place.at("title").refuse(problem)
     own = NOTHING if place.pointer else ROOT
-    if place.pointer and "if" in node:
-        place.refuse("if and then are allowed only at the root of a file")
     if node.get("type") == "object" and "properties" in node:
         place.check_keywords(node, own | LENIENT)
         return _object(node, head, place)
@@ -139,7 +140,6 @@ def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object
         *head,
         properties=_properties(node["properties"], required, place.at("properties")),
         tag=_open_tag(node),
-        rules=(Conditional(node["if"], node["then"]),) if "if" in node else (),
         leniencies=node.get("x-leniency", {}),
     )
 
@@ -148,7 +148,7 @@ def _open_tag(node: Node) -> Tag | None:
     """Return the tag of an open arm: the property that takes every value but the known ones."""
     for wire, child in node["properties"].items():
         if "not" in child:
-            return Tag(wire, None, tuple(child["not"]["enum"]))
+            return Tag(wire, known=tuple(child["not"]["enum"]))
     return None
 
 
@@ -191,13 +191,20 @@ def _properties(
             name=python_name(wire),
             type=build_type(node, below, POSITION if steps else PROPERTY),
             required=wire in required,
-            description=node["description"],
+            description=node["description"] + _unit(node),
             pointer=below.pointer,
             leniencies=node.get("x-leniency", {}),
             repeated=node.get("x-repeated", False),
             alone=node.get("x-alone", False),
+            op=node.get("x-op", ""),
+            unit=node.get("x-unit", ""),
+            unknown=tuple(map(int, node.get("x-unknown", ()))),
         )
         _check_repeated(prop, below)
+        if prop.op and not node.keys() & {"const", "enum"}:
+            below.at("x-op").refuse("only a const or an enum may stand for an operation")
+        if prop.unit and _words(prop.type) - {"null"} != {"integer"}:
+            below.at("x-unit").refuse("a time in a unit must be an integer, or null")
         for name in sorted({prop.name, prop.attribute}):
             if name in taken:
                 both = f"{wire!r} and {taken[name]!r}"
@@ -205,6 +212,20 @@ def _properties(
             taken[name] = wire
         found.append(prop)
     return tuple(found)
+
+
+def _unit(node: Node) -> str:
+    """Return what the keywords of a time say, as a sentence of its description."""
+    if "x-unit" not in node:
+        return ""
+    unknown = (f"; {value} means {words}" for value, words in node.get("x-unknown", {}).items())
+    return f" In {node['x-unit']} since the Unix epoch{''.join(unknown)}."
+
+
+def _words(kind: Type) -> set[str]:
+    """Return the kinds of the scalars that a type allows; none if it is no scalar."""
+    options = kind.options if isinstance(kind, Choice) else (kind,)
+    return {option.kind if isinstance(option, Scalar) else "" for option in options}
 
 
 def _check_repeated(prop: Property, place: Place) -> None:

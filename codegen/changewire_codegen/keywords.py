@@ -75,5 +75,5 @@ def _of_type(node: Node, name: str) -> frozenset[str]:
     if name == "array" and "prefixItems" in node:
         return _TYPES[name] | {"prefixItems"}
     if name == "object" and "properties" in node:
-        return frozenset({"properties", "required", "if", "then"})
+        return frozenset({"properties", "required"})
     return _TYPES[name]

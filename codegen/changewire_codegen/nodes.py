@@ -117,6 +117,9 @@ class Property:
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
         alone: Whether a message may be the value of this property, without the object around it.
+        op: The operation of a change that its values stand for; empty if they stand for none.
+        unit: Unit of a time; empty if it is no time.
+        unknown: Numbers that are no time.
     """
 
     wire: str
@@ -128,6 +131,9 @@ class Property:
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     repeated: bool = False
     alone: bool = False
+    op: str = ""
+    unit: str = ""
+    unknown: tuple[int, ...] = ()
 
     @property
     def attribute(self) -> str:
@@ -141,15 +147,15 @@ class Tag:
 
     Attributes:
         wire: Name of the property.
-        value: The arm's own value; None in the open arm.
+        models: Name of the class for each value of the arm; none for the open arm. If there are
+            several values, the class of the object itself has the fields, and those of the other
+            values are derived from it.
         known: Values of all other arms; only in the open arm.
-        models: Name of the class for each value, where one object describes the arms of several.
     """
 
     wire: str
-    value: str | None
-    known: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=_no_names)
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -169,20 +175,11 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Conditional:
-    """A root-level if/then: if ``condition`` holds, ``consequence`` must hold."""
-
-    condition: Mapping[str, Any]
-    consequence: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class Object(Definition):
     """A JSON object with named properties, open for properties it does not name."""
 
     properties: tuple[Property, ...]
     tag: Tag | None = None
-    rules: tuple[Conditional, ...] = ()
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 
@@ -244,19 +241,17 @@ class Union(Definition):
 
     Attributes:
         tag: The property that distinguishes the arms.
-        tags: The value of each arm; None for the open arm, which takes what no other knows.
-        shape: The object that all arms are, but for their tags; only where an enum gave the tags.
+        tags: The arm of each value; the open arm, which takes all others, has none.
     """
 
     tag: str
     arms: tuple[str, ...]
-    tags: tuple[str | None, ...] = ()
-    shape: Object | None = None
+    tags: Mapping[str, str] = field(default_factory=_no_names)
 
     @property
     def open_arm(self) -> str | None:
         """Name of the open arm; None if the union is closed."""
-        return next((a for a, t in zip(self.arms, self.tags, strict=True) if t is None), None)
+        return next((arm for arm in self.arms if arm not in self.tags.values()), None)
 
 
 @dataclass(frozen=True)
@@ -326,24 +321,7 @@ class Family:
     variants: Mapping[str, str]
 
 
-def by_shape(family: Family) -> Family:
-    """Return a family in which an object whose tag is an enum is one definition.
-
-    There is a class for each value, which only models distinguish.
-    """
-    shapes = {
-        arm: name
-        for name, found in family.definitions.items()
-        if isinstance(found, Union) and found.shape is not None
-        for arm in found.arms
-    }
-    definitions: dict[str, AnyDefinition] = {}
-    for name, definition in family.definitions.items():
-        if isinstance(definition, Union) and definition.shape is not None:
-            definitions[name] = definition.shape
-        elif isinstance(definition, Union):
-            arms = tuple(shapes.get(arm, arm) for arm in definition.arms)
-            definitions[name] = replace(definition, arms=arms)
-        elif name not in shapes:
-            definitions[name] = definition
-    return replace(family, definitions=definitions)
+def class_names(definition: AnyDefinition) -> list[str]:
+    """Return the names of the classes, or of the alias, that a definition becomes."""
+    tag = definition.tag if isinstance(definition, Object) else None
+    return list(dict.fromkeys([definition.name, *(tag.models.values() if tag else ())]))

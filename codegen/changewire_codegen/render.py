@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from changewire_codegen.bundle import bundle_text
+from changewire_codegen.emit.changes import changes
 from changewire_codegen.emit.columns import arrow, arrow_types, fields, rows, spark
 from changewire_codegen.emit.dispatch import dispatch
 from changewire_codegen.emit.extras import extras
@@ -58,6 +59,9 @@ OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
 }
 """The modules that only a family of an encoding has."""
 
+OF_CHANGES: Mapping[str, Emitter] = {"changes.py": changes}
+"""The modules of a family with a change table."""
+
 OF_ROWS: Mapping[str, Emitter] = {"rows.py": rows}
 """The modules of a family that is not a wire format, in a package that is used by the runtime."""
 
@@ -104,7 +108,8 @@ def _emitters(family: Family, beside: str | None) -> Mapping[str, Emitter]:
     if family.kind == "tables":
         return OF_TABLES
     more = OF_ROWS if beside and family.format is None else {}
-    return {**EMITTERS, **OF_ENCODING[family.encoding], **more}
+    changed = OF_CHANGES if "change" in family.meta else {}
+    return {**EMITTERS, **OF_ENCODING[family.encoding], **changed, **more}
 
 
 def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:

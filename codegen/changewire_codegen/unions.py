@@ -3,41 +3,51 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NoReturn
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.names import escape_pointer, title_problem
-from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union
+from changewire_codegen.names import escape_pointer, snake, title_problem
+from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union, class_names
+from changewire_codegen.order import references
 
 Definitions = dict[str, AnyDefinition]
 
 
 def resolve_unions(definitions: Definitions) -> None:
-    """Give every union its tag and every arm its value.
-
-    An arm whose tag is an enum becomes one object for each value, and a union of them under its
-    own name.
-    """
+    """Give every union its tag, and every arm the class of each of its values."""
+    classes = dict.fromkeys(definitions, "a title")
     for union in [d for d in definitions.values() if isinstance(d, Union)]:
         arms = [_arm(union, name, definitions) for name in union.arms]
         tag = _common_tag(union, arms)
-        names = [name for arm in arms for name in _tagged(arm, tag, definitions)]
-        tags = tuple(_value(definitions[name]) for name in names)
-        _check_tags(union, tags)
-        definitions[union.name] = replace(union, tag=tag, arms=tuple(names), tags=tags)
-        _check_open_arm(definitions[union.name], definitions)
+        tags: dict[str, str] = {}
+        for arm in arms:
+            values = _values(arm)[tag]
+            twice = next((value for value in values if value in tags), None)
+            if twice is not None:
+                _refuse(union, f"ambiguous union: two arms have the tag {twice!r}")
+            tags |= dict.fromkeys(values, arm.name)
+            if values and not (arm.tag and arm.tag.models):
+                models = _models(arm, tag, values, classes)
+                definitions[arm.name] = replace(arm, tag=Tag(tag, models))
+        definitions[union.name] = replace(union, tag=tag, tags=tags)
+        _check_open_arms(union, tags, arms)
     _check_lone_arms(definitions)
 
 
 def _check_lone_arms(definitions: Definitions) -> None:
-    """Refuse an object that leaves values to other arms, but is not an arm of a union."""
+    """Refuse an object that leaves values to arms that are not there, and references to arms."""
     opened = {union.open_arm for union in definitions.values() if isinstance(union, Union)}
     for name, found in definitions.items():
         tag = found.tag if isinstance(found, Object) else None
-        if tag is not None and tag.value is None and name not in opened:
+        if tag is not None and not tag.models and name not in opened:
             pointer = f"{found.pointer}/properties/{escape_pointer(tag.wire)}/not"
             raise SchemaError(found.file, pointer, "only the tag of an open arm may have a 'not'")
+        for other in () if isinstance(found, Union) else map(definitions.get, references(found)):
+            if other is not None and len(class_names(other)) > 1:
+                reason = f"{other.name} is several arms of a union: refer to the union instead"
+                raise SchemaError(found.file, found.pointer, reason)
 
 
 def _arm(union: Union, name: str, definitions: Definitions) -> Object:
@@ -68,61 +78,42 @@ def _common_tag(union: Union, arms: list[Object]) -> str:
     return common[0]
 
 
-def _tagged(arm: Object, tag: str, definitions: Definitions) -> list[str]:
-    """Return the names of the objects that an arm stands for, each with one tag."""
-    values = _values(arm)[tag]
+def _models(
+    arm: Object, tag: str, values: tuple[str, ...], classes: dict[str, str]
+) -> dict[str, str]:
+    """Return the name of the class for each value of an arm."""
     if len(values) == 1:
-        definitions[arm.name] = replace(arm, tag=Tag(tag, values[0]))
-    if len(values) <= 1:
-        return [arm.name]
-    names: list[str] = []
-    for value in values:
-        name = _arm_name(arm.name, value)
+        return {values[0]: arm.name}
+    models: dict[str, str] = {}
+    for i, value in enumerate(values):
+        name = models[value] = _class_name(arm.name, value)
         problem = title_problem(name)
         if problem is not None:
-            pointer = f"{arm.pointer}/properties/{escape_pointer(tag)}/enum/{values.index(value)}"
+            pointer = f"{arm.pointer}/properties/{escape_pointer(tag)}/enum/{i}"
             raise SchemaError(arm.file, pointer, f"{problem} (the arm of {value!r})")
-        if name in definitions:
-            raise SchemaError(arm.file, arm.pointer, f"name clash: {name} is also a title")
-        own = tuple(
-            replace(p, type=Scalar("string", enum=(value,))) if p.wire == tag else p
-            for p in arm.properties
-        )
-        definitions[name] = replace(arm, name=name, properties=own, tag=Tag(tag, value))
-        names.append(name)
-    head = (arm.name, arm.description, arm.file, arm.pointer)
-    shape = replace(arm, tag=Tag(tag, values[0], models=dict(zip(values, names, strict=True))))
-    definitions[arm.name] = Union(*head, tag=tag, arms=tuple(names), tags=values, shape=shape)
-    return names
+        other = classes.get(name) if name != arm.name else None
+        if other is not None:
+            raise SchemaError(arm.file, arm.pointer, f"name clash: {name} is also {other}")
+        classes[name] = f"the class for {value!r} of {arm.name}"
+    return models
 
 
-def _arm_name(title: str, value: str) -> str:
-    """Return the name of the arm for a value of an enum, which may begin like the title."""
-    words = "".join(word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value))
-    return words if words.startswith(title) and words != title else title + words
+def _class_name(title: str, value: str) -> str:
+    """Return the title and the value in PascalCase; the title just once if the value begins so."""
+    words = [word.capitalize() for word in re.split(r"[^A-Za-z0-9]+", value) if word]
+    is_there = snake(title).split("_")[0].capitalize() in words[:1]
+    return "".join(words if is_there else [title, *words])
 
 
-def _value(definition: AnyDefinition) -> str | None:
-    return definition.tag.value if isinstance(definition, Object) and definition.tag else None
-
-
-def _check_tags(union: Union, tags: tuple[str | None, ...]) -> None:
-    twice = next((tag for tag in tags if tags.count(tag) > 1), union)
-    if twice is None:
+def _check_open_arms(union: Union, tags: Mapping[str, str], arms: list[Object]) -> None:
+    opened = [arm for arm in arms if arm.name not in tags.values()]
+    if len(opened) > 1:
         _refuse(union, "ambiguous union: at most one arm may be open")
-    if twice is not union:
-        _refuse(union, f"ambiguous union: two arms have the tag {twice!r}")
-
-
-def _check_open_arm(union: AnyDefinition, definitions: Definitions) -> None:
-    if not isinstance(union, Union) or union.open_arm is None:
-        return
-    arm = definitions[union.open_arm]
-    known = {tag for tag in union.tags if tag is not None}
-    if isinstance(arm, Object) and arm.tag is not None and set(arm.tag.known) != known:
-        pointer = f"{arm.pointer}/properties/{arm.tag.wire}/not/enum"
-        reason = f"an open arm must exclude the tags of the other arms, which are {sorted(known)}"
-        raise SchemaError(arm.file, pointer, reason)
+    for arm in opened:
+        if arm.tag is not None and set(arm.tag.known) != set(tags):
+            pointer = f"{arm.pointer}/properties/{arm.tag.wire}/not/enum"
+            asked = "an open arm must exclude the tags of the other arms, which are"
+            raise SchemaError(arm.file, pointer, f"{asked} {sorted(tags)}")
 
 
 def _refuse(union: Union, reason: str) -> NoReturn:

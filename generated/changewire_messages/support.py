@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, TypeAlias, TypeVar
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -83,6 +85,23 @@ class Alone(str):
     """Name of the property whose value is the whole message, without the object around it."""
 
     __slots__ = ()
+
+
+NO_TAG = "@none"
+"""Tag of a class that only has the fields of others: no message has it."""
+
+
+def arms(kind: Any) -> tuple[Any, ...]:
+    """Return the models that a type may be; for a class, those for other values of its tag too."""
+    if get_args(kind) or not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return get_args(kind) or (kind,)
+    own: tuple[Any, ...] = (kind,) if kind.__struct_config__.tag != NO_TAG else ()
+    return (*own, *(one for one in kind.__subclasses__() if one.__module__ == kind.__module__))
+
+
+def read_as(kind: Any) -> Any:
+    """Return the type by which msgspec reads a type of the models."""
+    return kind if get_args(kind) else reduce(or_, arms(kind))
 
 
 def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:

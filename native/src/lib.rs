@@ -80,7 +80,8 @@ impl Kernel {
             Some(row) => Some(RowType::new(&row.0, readings, form).ok_or_else(none)?),
             None => None,
         };
-        let options = Options { row_image, key_columns, column_families, time_zone: time_zone.to_owned(), effects };
+        let options =
+            Options { row_image, key_columns, column_families, time_zone: time_zone.to_owned(), effects };
         let state = guarded(|| State::new(&tables, &options, row)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }

@@ -108,7 +108,6 @@ def test_late_messages_come_again_or_only_then() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("interpreted")
 def test_logs_are_equal(spark: SparkSession, kafka: str, topic: str, tmp_path: Path) -> None:
     """Each column that is made by hand holds what changewire gives; refused are the same."""
     assert topic == TOPIC
@@ -139,7 +138,6 @@ def by_kind(rows: Iterable[Row]) -> dict[str, dict[tuple[int, int], Row]]:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("interpreted")
 def test_merged_tables_are_equal(
     spark: SparkSession, kafka: str, topic: str, tmp_path: Path
 ) -> None:
@@ -158,7 +156,6 @@ def test_merged_tables_are_equal(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("interpreted")
 def test_tables_of_late_messages_are_equal(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
     """The careful job and ours come to the same rows, in batches of a quarter of the messages."""
     name = "late-streams-of-benchmarks"
@@ -199,7 +196,6 @@ def sequence(row: Row) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("interpreted")
 def test_changes_are_merged_into_tables_that_are_there(
     spark: SparkSession, kafka: str, tmp_path: Path
 ) -> None:
@@ -221,7 +217,6 @@ def test_changes_are_merged_into_tables_that_are_there(
 
 @pytest.mark.long
 @pytest.mark.parametrize("format", ["delta", "iceberg"])
-@pytest.mark.usefixtures("interpreted")
 def test_tables_of_one_batch_are_equal(
     spark: SparkSession, kafka: str, tmp_path: Path, format: str
 ) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("interpreted")
 def test_what_is_wrong_is_found(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
     """A query ends well, another one is refused, and each fault that is put in is counted."""
     job = Job(str(tmp_path), kafka, "checked", "delta", 200)

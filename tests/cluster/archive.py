@@ -21,9 +21,6 @@ PINS: Final = Path(__file__).parents[2] / "constraints" / "dev.txt"
 SPARK: Final = ("bin", "jars", "python", "sbin")
 """Folders of PySpark that an installation of Spark has as well."""
 
-QUICK: Final = f"{JAVA} -XX:+UseSerialGC"
-"""Options of the JVM for a run of some minutes, in most of which it is compiling."""
-
 DEFAULTS: Final = {
     "spark.driver.host": HOST,
     "spark.driver.memory": "1g",
@@ -56,7 +53,7 @@ def pack(folder: Path, wheels: Iterable[Path], *, connect: bool = False) -> Path
     return folder / NAME
 
 
-def install_spark(folder: Path, lake: Store, options: str = QUICK) -> Path:
+def install_spark(folder: Path, lake: Store, options: str = JAVA) -> Path:
     """Copy Spark out of PySpark into a folder, and return the folder.
 
     Args:

@@ -27,6 +27,7 @@ SHOWN = {
     "anything": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "binary": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "bytes_and_times": ("models.py", "validators.py", "strategies.py", "fields.py"),
+    "change_table": ("changes.py",),
     "choices": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "constants": (
         "models.py",
@@ -73,9 +74,9 @@ SHOWN = {
         "bundle.json",
     ),
     "rows": ("models.py", "validators.py", "strategies.py", "fields.py"),
-    "rules": ("models.py", "validators.py", "strategies.py"),
     "scalars": ("models.py", "validators.py", "strategies.py", "fields.py", "page.md"),
     "tables": ("__init__.py", "models.py", "fields.py", "arrow.py", "spark.py", "page.md"),
+    "times": ("models.py", "fields.py", "page.md"),
     "tagged_rows": (
         "models.py",
         "validators.py",
@@ -162,7 +163,7 @@ def _conditions(node: Any) -> Iterator[str]:
             yield from _conditions(item)
     if isinstance(node, dict):
         for key, value in node.items():
-            inside = key in {"if", "then", "x-leniency"}
+            inside = key == "x-leniency"
             yield from keys(value) if inside else _conditions(value)
 
 

@@ -19,7 +19,7 @@ from changewire_codegen.dialect import DIALECT_PATH
 from changewire_codegen.load import load
 from changewire_codegen.nodes import Family
 from changewire_codegen.render import render, render_pages
-from changewire_codegen.tree import Package, Pages, compare
+from changewire_codegen.tree import Package, Pages, compare_all
 
 COMMAND = "python -m changewire_codegen"
 
@@ -47,8 +47,8 @@ def test_committed_files_are_what_the_schemas_say() -> None:
         Package(ROOT / "generated" / PACKAGE, render(families, PACKAGE)),
         Pages(ROOT / "docs" / "formats", render_pages(families)),
     ]
-    found = [difference for tree in trees for difference in compare(tree)]
-    texts = [f"{item.verdict}: {item.path}\n{item.diff}" for item in found]
+    found = compare_all(trees)
+    texts = [f"{verdict}\n{diff}" for verdict, diff in found]
     assert not found, "\n".join([*texts, f"to mend it: {COMMAND}"])
 
 

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
-import msgspec
 import pytest
-from jsonschema import Draft202012Validator
-from tests.codegen.helpers import ROOT, decode
-from tests.support.ids import shown
+from tests.codegen.helpers import ROOT
 
-from changewire_codegen.emit.boolean import Test, printed
-from changewire_codegen.emit.conditions import build_condition
 from changewire_codegen.emit.scalars import type_words
-from changewire_codegen.emit.views import ModelView, WireView
 from changewire_codegen.names import escape_pointer, inner, python_name, snake
 from changewire_codegen.nodes import ArrayOf, Choice, Family, Nullable, RefTo, Scalar
 from changewire_codegen.writer import Writer, quoted_docstring
@@ -113,63 +106,6 @@ def test_docstring_is_wrapped() -> None:
     assert len(lines) > 5
     assert max(map(len, lines)) <= 40
     assert " ".join("\n".join(lines).strip('"').split()) == ("word " * 60).strip()
-
-
-CONDITIONS: list[dict[str, Any]] = [
-    {},
-    {"properties": {"to": {"type": "null"}}},
-    {"properties": {"to": {"not": {"type": "null"}}}},
-    {"properties": {"to": {"type": "array"}}},
-    {"properties": {"from": {"type": "array", "prefixItems": [{"const": "a"}, {"minimum": 2}]}}},
-    {"properties": {"to": {"prefixItems": [{"enum": ["b", "c"]}]}}},
-    {"properties": {"state": {"type": "string"}}},
-    {"properties": {"state": {"const": "done"}}},
-    {"properties": {"state": {"const": 1}}},
-    {"properties": {"state": {"enum": ["done", 1]}}},
-    {"properties": {"fee": {"type": "number"}}},
-    {"properties": {"fee": {"const": None}}},
-    {"properties": {"fee": {"not": {"const": None}}}},
-    {"properties": {"fee": {"minimum": 2, "maximum": 3}}},
-    {"properties": {"fee": {"type": "number", "minimum": 2}}},
-    {"required": ["fee"]},
-    {"not": {"required": ["fee"]}},
-    {"type": "object", "required": ["fee", "to"]},
-    {"type": "array"},
-    {"anyOf": [{"required": ["fee"]}, {"properties": {"to": {"type": "null"}}}]},
-    {"not": {"anyOf": [{"type": "array"}, {"properties": {"state": {"const": "done"}}}]}},
-]
-TRANSFERS: list[dict[str, Any]] = [
-    {"from": ["a", 1], "to": ["b", 2], "state": "new"},
-    {"from": ["b", 2], "to": None, "state": "done"},
-    {"from": ["a", 2], "to": None, "state": "done", "fee": None},
-    {"from": ["a", 3], "to": ["c", 1], "state": "done", "fee": 2.5},
-    {"from": ["a", 1], "to": ["d", 2], "state": "x", "fee": 3.5},
-]
-
-
-@pytest.mark.usefixtures("generated")
-@pytest.mark.parametrize("condition", CONDITIONS, ids=shown)
-def test_condition_means_the_same_of_message_and_model(
-    condition: dict[str, Any], families: dict[str, Family]
-) -> None:
-    """A condition compiled for parsed JSON and for models gives the verdict of JSON Schema."""
-    view = ModelView(RefTo("Transfer"), families["rules"], ("transfer.json", ""))
-    for obj in TRANSFERS:
-        expected = Draft202012Validator(condition).is_valid(obj)
-        model = decode("rules", "Transfer", obj) if _keeps_the_rule(obj) else None
-        assert verdict(build_condition(condition, "value", WireView(exact=False)), obj) is expected
-        if model is not None:
-            assert verdict(build_condition(condition, "value", view), model) is expected
-
-
-def verdict(test: Test, value: object) -> object:
-    """Return what a compiled condition says of a value."""
-    return eval(printed(test), {"value": value, "UNSET": msgspec.UNSET})  # noqa: S307 - what we compiled
-
-
-def _keeps_the_rule(obj: dict[str, Any]) -> bool:
-    selected = obj["to"] is None or 10 <= obj["from"][1] <= 20
-    return not selected or (obj["state"] in {"done", "failed"} and obj.get("fee", 0) is not None)
 
 
 def test_words_for_types_name_type_and_definition(families: dict[str, Family]) -> None:

@@ -22,7 +22,7 @@ FUNCTIONS = ["AsBinary64", "Cache", "Decimal", "Drawing", "List", "Re", "St"]
 
 
 def schema(title: str, **more: Any) -> Node:
-    """Return the schema of an object with a rule: ``x`` must be at most 1, and is a number."""
+    """Return the schema of an object: ``x`` must be a number."""
     return {
         "title": title,
         "description": "An object.",
@@ -34,8 +34,6 @@ def schema(title: str, **more: Any) -> Node:
         },
         "required": ["x", "y", "z"],
         "examples": [{}],
-        "if": {"required": ["x"]},
-        "then": {"properties": {"x": {"maximum": 1}}},
         **more,
     }
 
@@ -57,9 +55,9 @@ def test_builtins_are_refused_or_not_hidden(title: str) -> None:
         return
     with (
         imported(family_with(schema(title)), "models") as (models,),
-        pytest.raises(msgspec.ValidationError, match=f"if/then of {title}"),
+        pytest.raises(msgspec.ValidationError, match="Expected `float`"),
     ):
-        msgspec.convert({"x": 1.5, "y": "a", "z": []}, getattr(models, title))
+        msgspec.convert({"x": "1", "y": "a", "z": []}, getattr(models, title))
 
 
 @pytest.mark.parametrize("title", FUNCTIONS)

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.docs.pages import ROOT, blocks
-from tests.runtime.engines.stream.streams import TYPE, stream
-from tests.samples import MIXED_COUNTS
+from tests.runtime.engines.stream.streams import TYPE, Stream
+from tests.samples import MIXED_COUNTS, mixed_messages
 
 from changewire.engines.layout import CHANGE
 from changewire.tables.routing import APPLY_FAILED, REFUSALS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 PAGE = "docs/applying.md"
 
@@ -26,7 +24,7 @@ def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The queries of the page land every element and make tables that are as their log says."""
-    stream(tmp_path, 1)
+    Stream(tmp_path).send([value and of_two_tables(value) for value in mixed_messages()])
     names: dict[str, Any] = {
         "spark": spark,
         "columns": TYPE,
@@ -46,6 +44,11 @@ def test_the_page_runs(
         flagged.where("NOT _changewire.deleted").count()
         == spark.read.format("delta").load(table).count()
     )
+
+
+def of_two_tables(message: bytes) -> bytes:
+    """Return a message of one namespace with one set: the page makes each table many times."""
+    return message.replace(b'["ns", "set"', b'["test", "demo"').replace(b'["ns"', b'["test"')
 
 
 def test_codes_of_refused_changes_are_listed() -> None:

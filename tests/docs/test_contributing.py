@@ -27,7 +27,7 @@ ALL = ("tests/runtime/codec/test_round_trip.py", "tests/runtime/codec/test_verdi
 """Tests that hold for every format."""
 
 ADDED = {
-    "description": "Time at which the message was written, in microseconds since the Unix epoch.",
+    "description": "Time at which the message was written.",
     "type": ["integer", "string"],
     "x-leniency": {"quoted-microseconds": {"type": "string"}},
 }
@@ -224,6 +224,34 @@ def test_a_message_changes_by_the_steps_of_the_page(
     for step, (do, named) in zip(steps("A message has changed"), STEPS.items(), strict=True):
         assert commands(step) == named
         do(copy)
+
+
+READ_COMMENT = """
+import json
+import changewire as cw
+message = json.loads(open('tests/corpus/dataworks_json/valid/message-ddl-alter.json').read())
+message["payload"]["op"] = "COMMENT"
+data = json.dumps(message).encode()
+(change,) = cw.changes(cw.decode(data, format="dataworks-json"))
+assert change.op == "ddl" and change.attributes["op"] == "COMMENT"
+assert cw.leniencies(cw.decode(data, format="dataworks-json")) == []
+"""
+
+
+def test_a_new_operation_is_a_word_in_the_schemas(copy: Copy) -> None:
+    """Who adds an operation to a tag with its `x-op` has changes of it; no code is written."""
+
+    def edit(schema: Any) -> None:
+        tag = schema["properties"]["op"]
+        tag.get("not", tag)["enum"].append("COMMENT")
+
+    for variant in ("ddl", "other"):
+        copy.change(f"schemas/dataworks_json/{variant}.json", edit)
+    copy.python("-m", "changewire_codegen")
+    copy.python("-c", READ_COMMENT)
+    table = copy.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
+    assert '"COMMENT":"ddl"' in table.read_text("utf-8")
+    assert copy.changed() == {f"schemas/dataworks_json/{v}.json" for v in ("ddl", "other")}
 
 
 GUIDE = "docs/how-to/regenerate.md"

@@ -44,7 +44,6 @@ def test_every_history_is_drawn() -> None:
     assert drawn == [history.name for history in HISTORIES]
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

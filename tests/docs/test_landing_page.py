@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from tests.docs.pages import ROOT, blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
 
@@ -16,8 +15,6 @@ from changewire.engines.log import LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REFUSED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 PAGE = "docs/landing.md"
 SECTION = ROOT.joinpath(PAGE).read_text(encoding="utf-8").partition("## The log")[2]

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 EXAMPLES = ROOT / "examples" / "lindorm_json"
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_the_page_runs(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,7 +57,6 @@ CODE = "".join(
 )
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_the_job_of_the_page_runs(
     spark: SparkSession, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

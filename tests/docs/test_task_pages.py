@@ -15,8 +15,6 @@ from tests.docs.running import run_page
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 ACCOUNTS = ROOT / "examples" / "dataworks_json" / "accounts.kcat.jsonl"
 TUTORIAL = "docs/tutorial/first-table.md"
 

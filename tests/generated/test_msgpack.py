@@ -22,10 +22,10 @@ from changewire_messages.bundles import schema_of
 
 modest = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-thorough = settings(modest, max_examples=200)
+thorough = settings(modest, max_examples=100)
 
 STEMS = {
     "batch": "Batch",

@@ -21,7 +21,7 @@ from changewire_messages import drawing
 from changewire_messages.aerospike_msgpack import arrow, dispatch, spark, strategies
 from changewire_messages.columns import exact_texts
 
-modest = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+modest = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def text_of(value: object) -> Any:

@@ -59,7 +59,7 @@ def test_corpora_and_damaged_messages() -> None:
         values = [value for value in captured(name) if value] + GOOD_VALUES
         short = [value for value in values if len(value) < _LONG]
         compare(batch_of(captured(name)), AUTO)
-        compare(batch_of(damaged(name, short, 4_000, seed=3)), AUTO, effects=True)
+        compare(batch_of(damaged(name, short, 2_000, seed=3)), AUTO, effects=True)
 
 
 def test_rows_of_a_type() -> None:

@@ -43,7 +43,7 @@ CASES = [DecodeOptions(name, **options) for name in FORMATS for options in OPTIO
 LEAST = 0.95
 """Share of the examples that is decoded by the kernel."""
 
-_MUTANTS = 5_000
+_MUTANTS = 2_000
 _LONG = 2_000
 """Bytes of a message that is mutated at most."""
 

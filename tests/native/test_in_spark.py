@@ -20,7 +20,7 @@ from changewire.engines.spark.run import run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = needs_kernel
+pytestmark = [needs_kernel, pytest.mark.usefixtures("compiled")]
 
 OPTIONS = DecodeOptions(FORMAT)
 

@@ -28,17 +28,18 @@ SETTINGS: Final = {
 https://iceberg.apache.org/docs/latest/spark-getting-started/."""
 
 # Plans of thousands of queries fill Spark's own 1 GB, and then a quarter of the time goes to
-# collecting garbage.
+# collecting garbage. What is young may fill 600 MB: nearly all of it is garbage by then.
 QUICK: Final = {
     # Where Hadoop has no native library, it calls `chmod` and `readlink` for each file.
-    "spark.driver.extraJavaOptions": (
-        f"{JAVA} -XX:+UseSerialGC -Djdk.lang.Process.launchMechanism=VFORK"
-    ),
+    "spark.driver.extraJavaOptions": f"{JAVA} -Xmn600m -Djdk.lang.Process.launchMechanism=VFORK",
     "spark.driver.memory": "2g",
     "spark.databricks.delta.snapshotPartitions": "1",  # a task of each look at a table's log
 }
 
 SPARING: Final = {
+    # One task at a time, and few: each reads its whole plan anew, which takes longer than its rows.
+    "spark.master": "local[1]",
+    "spark.sql.shuffle.partitions": "1",
     # No checksums of logs and checkpoints: each is one more file to create and to rename.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
@@ -59,6 +60,14 @@ INTERPRETED: Final = {
 }
 """Settings by which Spark interprets plans instead of compiling them, plans once, and reads every
 file of a table instead of asking which it needs: quicker for few rows."""
+
+COMPILED: Final = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.databricks.delta.stats.skipping": "true",
+}
+"""The same settings as Spark and Delta have them by default."""
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from changewire_codegen.compat.differences import (
     Pair,
     change,
     compare_annotations,
+    compare_op,
 )
 from changewire_codegen.compat.places import FORMATS, WORDS, At, Node, shapes, values
 from changewire_codegen.compat.rules import BOUNDS, Side
@@ -74,8 +75,9 @@ def _object(found: Comparison, pair: Pair, tag: Tag) -> None:
             rule = f"PROPERTY_{change(name in old, name in new)}"
             at = (pair.new if name in new else pair.old).at("properties", name)
             found.add(rule, pair, (at, ""), (name, name))
-        elif name not in tag:
-            compare(found, pair.value("properties", name))
+        else:
+            differs = compare_op if name in tag else compare
+            differs(found, pair.value("properties", name))
     nodes = (pair.old.node, pair.new.node)
     required = [{*node.get("required", ())} for node in nodes]
     alone = [{name for name, n in node["properties"].items() if "x-alone" in n} for node in nodes]
@@ -86,9 +88,6 @@ def _object(found: Comparison, pair: Pair, tag: Tag) -> None:
         for name in sorted(was ^ has):
             rule, lost = f"{subject}_{change(name in was, name in has)}", {"required": [name]}
             found.add(rule, pair, pair.place(keyword), (name, name), {"not": lost})
-    before, now = ({key: node[key] for key in ("if", "then") if key in node} for node in nodes)
-    if before != now:
-        found.add(f"CONDITION_{change(before, now)}", pair, pair.place("if"), (before, now))
 
 
 def _row(found: Comparison, pair: Pair, tag: Tag) -> None:
@@ -99,8 +98,8 @@ def _row(found: Comparison, pair: Pair, tag: Tag) -> None:
         found.add("ARRAY_NO_OPEN" if is_open else "ARRAY_NO_CLOSE", pair, (pair.new, ""))
     for i in range(max(old, new)):
         if i < old and i < new:
-            if i not in tag:
-                compare(found, pair.value("prefixItems", i))
+            differs = compare_op if i in tag else compare
+            differs(found, pair.value("prefixItems", i))
             continue
         at = (pair.new if i < new else pair.old).at("prefixItems", i)
         subject = "OPEN_POSITION" if (was_open if i < new else is_open) else "POSITION"

@@ -98,6 +98,7 @@ def _compare_meta(found: Comparison, pair: Pair) -> None:
         **dict.fromkeys(RULES["FAMILY_SAME_TEXT"].keywords, "FAMILY_SAME_TEXT"),
         "format": "FAMILY_SAME_FORMAT",
         "encoding": "FAMILY_SAME_ENCODING",
+        "change": "CHANGE_SAME_VALUE",
         "numbers": "NUMBERS_NO_WIDEN" if now["numbers"] == "exact" else "NUMBERS_NO_NARROW",
     }
     for keyword, rule in rules.items():

@@ -16,7 +16,8 @@ from changewire_codegen.nodes import Family
 
 _ANNOTATIONS: Final = {
     keyword: rule
-    for rule in ("SCHEMA_SAME_TEXT", "SCHEMA_SAME_TITLE", "PROPERTY_SAME_REPEATED")
+    for rule in RULES
+    if rule.startswith(("SCHEMA_", "PROPERTY_SAME_", "OP_", "UNIT_", "UNKNOWN_"))
     for keyword in RULES[rule].keywords
 }
 
@@ -134,13 +135,20 @@ def change(old: object, new: object) -> str:
     return "NO_ADD" if not old else "SAME_VALUE" if new else "NO_DELETE"
 
 
+def compare_op(found: Comparison, pair: Pair) -> None:
+    """Compare the operations that two tags stand for."""
+    words = [at.node.get("x-op", "nothing") for at in (pair.old, pair.new)]
+    if words[0] != words[1]:
+        found.add("OP_SAME_VALUE", pair, pair.place("x-op"), (words[0], words[1]))
+
+
 def compare_annotations(found: Comparison, pair: Pair) -> None:
     """Compare the keywords of two nodes that refuse no message."""
     if not pair.texts:
         return
     old, new = pair.old.node, pair.new.node
     for keyword, rule in _ANNOTATIONS.items():
-        words = (old.get(keyword), new.get(keyword))
+        words = (old.get(keyword, "nothing"), new.get(keyword, "nothing"))
         if words[0] != words[1]:
             found.add(rule, pair, pair.place(keyword), words)
     before, now = (node.get("x-leniency", {}) for node in (old, new))

@@ -114,12 +114,13 @@ RULES: Final[Mapping[str, Rule]] = {
     "ONEOF_OPEN_ARM_NO_ADD": _wider("unknown kinds are taken by {new}", "oneOf", "not"),
     "ONEOF_OPEN_ARM_NO_DELETE": _narrower("unknown kinds were taken by {old}", "oneOf", "not"),
     "ONEOF_SAME_TAG": _other("arms were distinguished by {old}, are by {new}", "oneOf"),
-    "CONDITION_NO_ADD": _narrower("a rule between properties: {new}", "if", "then"),
-    "CONDITION_NO_DELETE": _wider("the rule between properties is gone: {old}", "if", "then"),
-    "CONDITION_SAME_VALUE": _other("the rule between properties was {old}, is {new}", "if", "then"),
     "PROPERTY_SAME_REPEATED": _note(
         "whether it is the same in message after message changed", "x-repeated"
     ),
+    "CHANGE_SAME_VALUE": _note("parts of a change are elsewhere", "change"),
+    "OP_SAME_VALUE": _note("the operation of a change was {old}, is {new}", "x-op"),
+    "UNIT_SAME_VALUE": _note("a time was in {old}, is in {new}", "x-unit"),
+    "UNKNOWN_SAME_VALUE": _note("numbers that are not a time were {old}, are {new}", "x-unknown"),
     "ALONE_NO_ADD": _wider("a message may be {new} alone", "x-alone"),
     "ALONE_NO_DELETE": _narrower("no message may be {old} alone", "x-alone"),
     "LENIENCY_NO_ADD": _note("a leniency is counted: {new}", "x-leniency"),

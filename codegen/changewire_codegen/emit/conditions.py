@@ -1,7 +1,6 @@
-"""Conditions (in ``if``, ``then`` and ``x-leniency``) to Python expressions.
+"""Conditions (in ``x-leniency``) to Python expressions over models.
 
-A condition keeps JSON Schema's meaning: a keyword says nothing about values of other types. It is
-compiled twice: over parsed JSON, and over the models built from it.
+A condition keeps JSON Schema's meaning: a keyword says nothing about values of other types.
 """
 
 from __future__ import annotations
@@ -15,12 +14,10 @@ from changewire_codegen.emit.boolean import (
     every,
     known,
     negated,
-    printed,
     some,
     where,
 )
-from changewire_codegen.emit.views import ModelView, View, is_exactly
-from changewire_codegen.nodes import Conditional, Family, Object, RefTo
+from changewire_codegen.emit.views import View, is_exactly
 
 Condition = Mapping[str, Any]
 
@@ -31,18 +28,6 @@ def build_condition(condition: Condition, value: str, view: View) -> Test:
     if condition.get("type") in {"integer", "number"}:
         tests = [known(view.is_type("number", value), test) for test in tests]
     return every(*tests)
-
-
-def build_rule(rule: Conditional, value: str, view: View) -> Test:
-    """Return the test that ``value`` keeps an if/then rule."""
-    condition = build_condition(rule.condition, value, view)
-    return where(condition, build_condition(rule.consequence, value, view))
-
-
-def build_breach(rule: Conditional, value: str, view: View) -> Test:
-    """Return the test that ``value`` breaks an if/then rule."""
-    condition = build_condition(rule.condition, value, view)
-    return every(condition, negated(build_condition(rule.consequence, value, view)))
 
 
 def exact(pattern: str) -> str:
@@ -125,13 +110,3 @@ _KEYWORDS: Mapping[str, Any] = {
     "properties": _properties,
     "prefixItems": _prefix_items,
 }
-
-
-def model_rules(definition: Object, family: Family) -> list[str]:
-    """Return what ``__post_init__`` of an object does to hold its if/then rules."""
-    view = ModelView(RefTo(definition.name), family, (definition.file, definition.pointer))
-    lines: list[str] = []
-    for rule in definition.rules:
-        lines.append(f"if {printed(build_breach(rule, 'self', view))}:")
-        lines.append(f"    raise ValueError({'if/then of ' + definition.name!r})")
-    return lines

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
+from changewire_codegen.change_table import ChangeTable, Path, change_table
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -52,6 +53,7 @@ def kernel_table(family: Family) -> str:
             "exact": family.exact,
             "batches": "batch" in family.roles,
             "root": root,
+            "change": change_table(family) if "change" in family.meta else None,
             "nodes": found.nodes,
         }
     )
@@ -60,7 +62,12 @@ def kernel_table(family: Family) -> str:
 
 
 def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: Path | ChangeTable) -> object:
+    """Return the names of a path, or the members of a table."""
+    return [prop.wire for prop in value.steps] if isinstance(value, Path) else vars(value)
 
 
 class _Nodes:
@@ -96,10 +103,10 @@ class _Nodes:
     def _made(self, definition: AnyDefinition, word: str | None) -> Mapping[str, Any]:
         if isinstance(definition, Union):
             return self._union(definition)
-        if isinstance(definition, Object) and not definition.rules:
+        if isinstance(definition, Object):
             return {
                 "kind": "object",
-                "name": definition.name,
+                "name": definition.tag.models[word] if definition.tag and word else definition.name,
                 "word": word,
                 "root": definition.name in self._roots,
                 "loose": definition.name in self._loose,
@@ -137,11 +144,8 @@ class _Nodes:
         }
 
     def _union(self, union: Union) -> Mapping[str, Any]:
-        definitions = self._family.definitions
-        arms = [
-            self._definition(definitions[name], word)
-            for name, word in zip(union.arms, union.tags, strict=True)
-        ]
+        words = [*union.tags.items(), *([(None, union.open_arm)] if union.open_arm else [])]
+        arms = [self._definition(self._family.definitions[arm], word) for word, arm in words]
         return {
             "kind": "union",
             "name": union.name,

@@ -24,7 +24,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
-    by_shape,
+    class_names,
 )
 from changewire_codegen.order import has_extra, held_type, references
 from changewire_codegen.writer import UNTYPED, Writer, module_docstring
@@ -36,7 +36,6 @@ UNKNOWN_PROPERTY = "unknown-property"
 
 def leniencies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    family = by_shape(family)
     lenient = {name: family.definitions[name] for name in lenient_names(family)}
     writer = Writer()
     writer(module_docstring("Leniencies", family))
@@ -76,7 +75,7 @@ def leniencies(family: Family, package: str) -> str:
 def _entry(roots: list[str], family: Family, writer: Writer) -> None:
     with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
         for name in sorted(roots):
-            for model in _models(family.definitions[name]):
+            for model in class_names(family.definitions[name]):
                 writer(f"models.{model}: _{snake(name)},")
     writer("}")
     writer()
@@ -90,12 +89,6 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
         with writer.block("if check is not None:"):
             writer("check(message, used)")
         writer("return used")
-
-
-def _models(definition: Definition) -> list[str]:
-    """Return the names of the classes of a definition."""
-    tag = definition.tag if isinstance(definition, Object) else None
-    return [*tag.models.values()] if tag is not None and tag.models else [definition.name]
 
 
 def _about_extra(family: Family) -> list[str]:
@@ -231,8 +224,8 @@ def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> No
         f"_{snake(union.name).upper()}_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {{"
     )
     with writer.block(head):
-        for arm in dict.fromkeys(union.arms):
-            for model in _models(lenient[arm]) if arm in lenient else ():
+        for arm in union.arms:
+            for model in class_names(lenient[arm]) if arm in lenient else ():
                 writer(f"models.{model}: _{snake(arm)},")
     writer("}")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import row_checks
-from changewire_codegen.emit.conditions import model_rules
+from changewire_codegen.library.support import NO_TAG
 from changewire_codegen.names import python_name, snake
 from changewire_codegen.nodes import (
     INT32,
@@ -30,7 +30,9 @@ from changewire_codegen.nodes import (
     RefTo,
     Row,
     Scalar,
+    Tag,
     Type,
+    Union,
 )
 from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.types import is_loose
@@ -60,7 +62,7 @@ def document(family: Family) -> Node:
     for name, definition in family.definitions.items():
         node = _definition(definition, family)
         _name_bounded(node, name, definitions)
-        definitions[name] = node
+        definitions |= {name: node, **_derived(definition)}
     return {"$defs": definitions}
 
 
@@ -91,9 +93,34 @@ def _definition(definition: AnyDefinition, family: Family) -> Node:
         node = _class(definition, family)
     elif isinstance(definition, Alias):
         node = _node(definition.type)
+    elif isinstance(definition, Union):
+        arms = [n for arm in definition.arms for n in _tagged(family.definitions[arm])]
+        node = {"oneOf": [_reference(name) for name in arms]}
     else:
         node = {"oneOf": [_reference(arm) for arm in definition.arms]}
     return {**node, "x-doc": _docstring(definition.description)}
+
+
+def _tagged(definition: AnyDefinition) -> list[str]:
+    """Return the classes of an arm that have a value of the tag."""
+    tag = definition.tag if isinstance(definition, Object) else None
+    return [*tag.models.values()] if tag is not None and tag.models else [definition.name]
+
+
+def _derived(definition: AnyDefinition) -> Node:
+    """Return the classes that have the fields of an object, and another value of its tag."""
+    tag = definition.tag if isinstance(definition, Object) else None
+    if tag is None:
+        return {}
+    return {
+        name: {
+            "allOf": [_reference(definition.name)],
+            "x-options": {"tag": repr(value)},
+            "x-value": f"{python_name(tag.wire)}: ClassVar[Literal[{value!r}]] = {value!r}",
+        }
+        for value, name in tag.models.items()
+        if name != definition.name
+    }
 
 
 def _class(definition: Object | Row, family: Family) -> Node:
@@ -105,10 +132,14 @@ def _class(definition: Object | Row, family: Family) -> Node:
         required = list(fields)
     else:
         fields = {p.wire: _property(p, definition) for p in definition.properties}
-        checks, what = model_rules(definition, family), "Properties"
+        checks, what = [], "Properties"
         required = [p.wire for p in definition.properties if p.required]
     if isinstance(definition, Object) or any("default" in field for field in fields.values()):
         options["kw_only"] = True
+    if isinstance(definition, Object) and definition.tag is not None:
+        words = {name: value for value, name in definition.tag.models.items()}
+        tag = words.get(definition.name, NO_TAG if words else OPEN_TAG)
+        options |= {"tag_field": repr(definition.tag.wire), "tag": repr(tag)}
     alone = alone_property(definition)
     if alone is not None:
         fields["@alone"] = _described(_reference("Alone"), _ALONE.format(alone.wire))
@@ -133,8 +164,7 @@ def _position(prop: Property, row: Row) -> Node:
 
 def _property(prop: Property, owner: Object) -> Node:
     if owner.tag is not None and prop.wire == owner.tag.wire:
-        tag = {"const": owner.tag.value or OPEN_TAG, "x-open": owner.tag.value is None}
-        return _described(tag, prop.description)
+        return _described({"type": "string", "x-tag": _tag(owner.tag, owner)}, prop.description)
     if not prop.repeated:
         return _described(_node(prop.type), prop.description)
     kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
@@ -146,6 +176,15 @@ def _property(prop: Property, owner: Object) -> Node:
         "x-type": kind.name if kind is prop.type else f"{kind.name} | None",
         "x-value": _docstring(prop.description),
     }
+
+
+def _tag(tag: Tag, owner: Object) -> str:
+    """Return the annotation and the default of a tag: it is no field, unless it may be any text."""
+    if not tag.models:
+        return f"OpenTag = field(name={'@' + tag.wire!r})"
+    own = [repr(value) for value, name in tag.models.items() if name == owner.name]
+    values = ", ".join(map(repr, tag.models))
+    return f"ClassVar[Literal[{values}]]{''.join(f' = {value}' for value in own)}"
 
 
 def _node(kind: Type) -> Node:  # noqa: PLR0911 - one for each kind of type

@@ -10,7 +10,7 @@ from typing import Any
 from changewire_codegen.emit.checks import check_tables
 from changewire_codegen.emit.lowering import SHARED, document
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.nodes import Family, Object
+from changewire_codegen.nodes import Family, Object, class_names
 from changewire_codegen.writer import module_docstring
 
 _OPTIONS: Mapping[str, Any] = {
@@ -18,7 +18,7 @@ _OPTIONS: Mapping[str, Any] = {
     "custom_class_name_generator": str,  # names stay as they are
     "custom_template_dir": Path(__file__).parents[1] / "templates",
     "enum_field_as_literal": "all",
-    "field_extra_keys": {"x-at", "x-name", "x-open", "x-reader", "x-text", "x-type", "x-value"},
+    "field_extra_keys": {"x-at", "x-name", "x-reader", "x-tag", "x-text", "x-type", "x-value"},
     "formatters": [],  # ruff formats all modules in one run
     "input_file_type": "jsonschema",
     "output_datetime_class": "datetime",
@@ -27,7 +27,6 @@ _OPTIONS: Mapping[str, Any] = {
     "skip_root_model": True,
     "target_python_version": "3.10",
     "use_annotated": True,
-    "use_msgspec_tagged_unions": True,
     "use_typed_nullable_map_values": True,
 }
 # For the text of templates and checks; ruff removes what a module does not use.
@@ -62,7 +61,7 @@ def models(family: Family, package: str) -> str:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        # It cannot tell arrays apart: `dispatch.py` does.
+        # It knows no tags of ours, and cannot tell arrays apart: `dispatch.py` does.
         warnings.filterwarnings("ignore", "msgspec cannot decode the union")
         try:
             lines = [str(generate(schema, config=config))]
@@ -74,7 +73,8 @@ def models(family: Family, package: str) -> str:
             if "x-reader" in field:
                 reader, kind = field["x-reader"], field["x-type"]
                 lines.append(f"{reader}: Callable[[Raw], {kind}] = repeated({kind}{exact})")
-    return "\n".join([*lines, *check_tables(family), f"__all__ = {sorted(family.definitions)!r}\n"])
+    names = sorted(n for d in family.definitions.values() for n in class_names(d))
+    return "\n".join([*lines, *check_tables(family), f"__all__ = {names!r}\n"])
 
 
 def _renamed(family: Family) -> dict[str, str]:

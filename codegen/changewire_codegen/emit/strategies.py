@@ -7,11 +7,8 @@ from functools import partial
 
 from changewire_codegen.alone import alone_union
 from changewire_codegen.columns import reaches
-from changewire_codegen.emit.boolean import printed
-from changewire_codegen.emit.conditions import build_rule
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
-from changewire_codegen.emit.views import WireView
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -30,7 +27,6 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
-    by_shape,
     with_arms,
 )
 from changewire_codegen.order import arm_tag
@@ -43,7 +39,6 @@ STRATEGY = "st.SearchStrategy[Any]"
 
 def strategies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
@@ -100,8 +95,7 @@ def _enveloped(definition: Object) -> str:
 
 
 def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
-    names = [arm if isinstance(arm, str) else arm.name for arm in union.arms]
-    return list(dict.fromkeys(names))
+    return [arm if isinstance(arm, str) else arm.name for arm in union.arms]
 
 
 def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
@@ -114,14 +108,11 @@ def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
                 for prop in found:
                     writer(f"{prop.wire!r}: {_draw_property(prop, definition, family)},")
             writer("},")
-    tests = [
-        printed(build_rule(rule, "value", WireView(family.exact))) for rule in definition.rules
-    ]
-    writer(")" + "".join(f".filter(lambda value: {test})" for test in tests))
+    writer(")")
 
 
 def _draw_property(prop: Property, owner: Object, family: Family) -> str:
-    if owner.tag is not None and owner.tag.value is None and prop.wire == owner.tag.wire:
+    if owner.tag is not None and not owner.tag.models and prop.wire == owner.tag.wire:
         return f"st.text().filter(lambda text: text not in {owner.tag.known!r})"
     return _draw(prop.type, owner.name, family)
 
@@ -170,7 +161,7 @@ def _broken(definition: AnyDefinition, family: Family, writer: Writer) -> None:
 
 
 def _broken_union(union: Union, writer: Writer) -> None:
-    known = tuple(tag for tag in union.tags if tag is not None)
+    known = tuple(union.tags)
     other = "drawing.not_of('string')"
     if union.open_arm is None:
         other += f" | st.text().filter(lambda text: text not in {known!r})"

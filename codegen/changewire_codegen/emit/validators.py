@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from changewire_codegen.alone import alone_test, alone_union
-from changewire_codegen.emit.boolean import printed
-from changewire_codegen.emit.conditions import build_breach
 from changewire_codegen.emit.reports import (
     CHECK,
     below,
@@ -26,7 +24,6 @@ from changewire_codegen.emit.scalars import (
     type_words,
     wire_checks,
 )
-from changewire_codegen.emit.views import WireView
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -46,7 +43,6 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
-    by_shape,
     with_arms,
 )
 from changewire_codegen.order import arm_tag, unconstrained, without
@@ -63,7 +59,6 @@ ARMS = f"Mapping[str, {CHECK}]"
 
 def validators(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    family = by_shape(family)
     writer = Writer()
     writer(module_docstring("Validators", family))
     writer(UNTYPED)
@@ -135,7 +130,7 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
 
 def _object(definition: Object, family: Family, writer: Writer) -> None:
     refuse_type(writer)
-    if definition.tag is not None and definition.tag.models:
+    if definition.tag is not None and len(definition.tag.models) > 1:
         tags = tuple(definition.tag.models)
         with writer.block(f"if not has_tag(value, {definition.tag.wire!r}, {tags!r}, at, out):"):
             writer("return")
@@ -150,10 +145,6 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
             _property(prop, family, writer)
     with writer.block("if strict:"):
         writer(f"check_unknown(value, {names!r}, at, out)")
-    for rule in definition.rules:
-        with writer.block(f"if {printed(build_breach(rule, 'value', WireView(family.exact)))}:"):
-            words = f"what the if/then of {definition.name} asks for"
-            report("at", "then", words, "value", writer)
 
 
 def _property(prop: Property, family: Family, writer: Writer) -> None:
@@ -199,7 +190,7 @@ def _row(definition: Row, family: Family, writer: Writer) -> None:
 
 def _union(union: Union, writer: Writer) -> None:
     name = snake(union.name)
-    words = "one of " + ", ".join(tag for _, tag in _closed_arms(union))
+    words = "one of " + ", ".join(union.tags)
     expected = "string" if union.open_arm else words
     with writer.block(f"def {signature(union.name)}:"):
         refuse_type(writer)
@@ -220,13 +211,9 @@ def _arms(union: Union, writer: Writer) -> None:
     """Write the check of each tag; after all functions, which may call each other."""
     writer()
     with writer.block(f"_{snake(union.name).upper()}_ARMS: {ARMS} = {{"):
-        for arm, tag in _closed_arms(union):
+        for tag, arm in union.tags.items():
             writer(f"{tag!r}: _{snake(arm)},")
     writer("}")
-
-
-def _closed_arms(union: Union) -> list[tuple[str, str]]:
-    return [(arm, tag) for arm, tag in zip(union.arms, union.tags, strict=True) if tag is not None]
 
 
 def _check(kind: Type, value: str, at: str, writer: Writer) -> None:

@@ -235,7 +235,7 @@ class ModelView:
 def is_open_tag(prop: Property, owner: AnyDefinition) -> bool:
     """Return whether a property is the tag of an open arm."""
     tag = owner.tag if isinstance(owner, Object) else None
-    return tag is not None and tag.value is None and tag.wire == prop.wire
+    return tag is not None and not tag.models and tag.wire == prop.wire
 
 
 def is_set(prop: Property, value: str) -> Test:

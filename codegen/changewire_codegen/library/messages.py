@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import msgspec
 
 from changewire_codegen.library.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_codegen.library.support import Issue
+from changewire_codegen.library.support import Issue, arms, read_as
 
 _REFUSALS: Final = (
     ArithmeticError,
@@ -143,7 +143,7 @@ class Messages:
     def _decoder(self, title: str) -> Callable[[Any], Any]:
         """Return the typed decode of most messages."""
         if title not in self._decoders:
-            kind = getattr(self._family, title)
+            kind = read_as(getattr(self._family, title))
             typed = (
                 msgspec.json.Decoder(kind, float_hook=self._float_hook) if self._is_json else None
             )
@@ -167,7 +167,7 @@ class Messages:
 
     def _build(self, obj: Any, title: str, data: Any) -> Any:
         """Return the model of a parsed message, unknown properties included."""
-        kind = getattr(self._family, title)
+        kind = read_as(getattr(self._family, title))
         if not self._is_json:
             if title == self._family.ROLES["message"]:
                 kind = self._part("dispatch").arm_of(obj)
@@ -195,16 +195,16 @@ class Messages:
 
     @cached_property
     def _text_names(self) -> frozenset[str]:
-        kinds = _arms(getattr(self._family, self._family.ROLES["message"])) if self._is_json else ()
+        kinds = arms(getattr(self._family, self._family.ROLES["message"])) if self._is_json else ()
         fields = [field for kind in kinds for field in msgspec.structs.fields(kind)]
-        return frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
+        return frozenset(f.encode_name for f in fields if msgspec.Raw in arms(f.type))
 
     def _title(self, model: Any) -> str:
         """Return the title of what a model, or a list of models, is."""
         roles: Mapping[str, str] = self._family.ROLES
         first = model[0] if isinstance(model, list) and model else model
-        is_key = "key" in roles and type(first) in _arms(getattr(self._family, roles["key"]))
-        is_message = type(first) in _arms(getattr(self._family, roles["message"]))
+        is_key = "key" in roles and type(first) in arms(getattr(self._family, roles["key"]))
+        is_message = type(first) in arms(getattr(self._family, roles["message"]))
         if isinstance(model, list) and (is_message or is_key or not model):
             role = "key_batch" if is_key else "batch"
         else:
@@ -212,10 +212,6 @@ class Messages:
         if role not in roles:
             raise MessageError([("", "type", "a model of a message", model)])
         return roles[role]
-
-
-def _arms(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) or (kind,)
 
 
 def _refuse(data: object) -> Any:

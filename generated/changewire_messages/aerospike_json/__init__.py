@@ -70,12 +70,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:d6071a65caaf17fe41782797b592531f75d52e71686f1d7511ae9a36f1088462",
-    "Delete": "sha256:22cd251d8614273703b290f5f9f5d3da1a10986d810d69abecfa70add583ed08",
+    "Batch": "sha256:3f70556a55b0e8f6edfcb962276ba0bcbd678cb44e422628595fd2bfd1b089c2",
+    "Delete": "sha256:6da688f7cb18ec36efaa875206419a46d96c6995dc5edfa0007e7aa5d8db08f6",
     "Key": "sha256:38ed1c32234d97db4bbab17e5f4f9a97e365b5fd04d5826cc065ecefa2e73844",
     "KeyBatch": "sha256:8f133f7fbf82bbf58c0d837f3c90a2914c27a7d530cf94d68ff0da5e5375ce20",
-    "Message": "sha256:3a15db565f74d3a944404ae63e47149f64a78b0506bef2a3a88538679abe7330",
-    "Write": "sha256:e22b9823c9377a180c6197b5c769e3eb92562d1f427d2aa0d47a76b6e2c05ca1",
+    "Message": "sha256:63ee86341b001dbb2eedff9d8775f607d89f4c56387ff3b967ccc91ca5cc7620",
+    "Write": "sha256:8745fcfcc86d3ba6d98f8908da8580f477a86f93cc857e3bea8c85fca5620ff8",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

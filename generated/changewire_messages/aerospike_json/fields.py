@@ -19,8 +19,8 @@ DELETE = Struct("A record was deleted. Connectors before 4.0.0 send `msg`, `key`
     Field("key", KEY, "required", "Key of the deleted record."),
     Field("durable", "boolean", "optional", "Whether the delete left a tombstone on the server; absent means unknown."),
     Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."),
-    Field("exp", "integer", "optional", "Time at which the record would have expired, in seconds since the Unix epoch; 0 means never."),
-    Field("lut", "integer", "optional", "Time of the last update, in milliseconds since the Unix epoch; null or 0 where the server did not ship it."),
+    Field("exp", "integer", "optional", "Time at which the record would have expired. In seconds since the Unix epoch; 0 means never; -1 means never."),
+    Field("lut", "integer", "optional", "Time of the last update; null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
 _BIN = Struct("A named value of a record, distinguished by `type`.", [
@@ -34,8 +34,8 @@ MESSAGE = Struct("One change of one record, distinguished by `msg`.", [
     Field("msg", "string", "required", "Kind of the message: always write. / Kind of the message: always delete."),
     Field("key", KEY, "required", "Key of the written record. / Key of the deleted record."),
     Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 where the server did not ship it. / Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."),
-    Field("exp", "integer", "optional", "Time at which the record expires, in seconds since the Unix epoch; 0 means never, null or absent that the server did not ship it. / Time at which the record would have expired, in seconds since the Unix epoch; 0 means never."),
-    Field("lut", "integer", "optional", "Time of the last update, in milliseconds since the Unix epoch; absent, null or 0 where the server did not ship it. / Time of the last update, in milliseconds since the Unix epoch; null or 0 where the server did not ship it."),
+    Field("exp", "integer", "optional", "Time at which the record expires; null or absent if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never. / Time at which the record would have expired. In seconds since the Unix epoch; 0 means never; -1 means never."),
+    Field("lut", "integer", "optional", "Time of the last update; absent or null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped. / Time of the last update; null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "partial", "Bins of the record, with their values after the write."),
     Field("durable", "boolean", "partial", "Whether the delete left a tombstone on the server; absent means unknown."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
@@ -44,8 +44,8 @@ WRITE = Struct("A record was created or updated. It holds all bins of the record
     Field("msg", "string", "required", "Kind of the message: always write."),
     Field("key", KEY, "required", "Key of the written record."),
     Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 where the server did not ship it."),
-    Field("exp", "integer", "optional", "Time at which the record expires, in seconds since the Unix epoch; 0 means never, null or absent that the server did not ship it."),
-    Field("lut", "integer", "optional", "Time of the last update, in milliseconds since the Unix epoch; absent, null or 0 where the server did not ship it."),
+    Field("exp", "integer", "optional", "Time at which the record expires; null or absent if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
+    Field("lut", "integer", "optional", "Time of the last update; absent or null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "required", "Bins of the record, with their values after the write."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])

@@ -271,13 +271,13 @@ class Write(
     """
 
     exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None | UnsetType = UNSET
-    """Time at which the record expires, in seconds since the Unix epoch; 0 means never, null
-    or absent that the server did not ship it.
+    """Time at which the record expires; null or absent if the server did not ship it. In
+    seconds since the Unix epoch; 0 means never; -1 means never.
     """
 
     lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None | UnsetType = UNSET
-    """Time of the last update, in milliseconds since the Unix epoch; absent, null or 0 where
-    the server did not ship it.
+    """Time of the last update; absent or null if the server did not ship it. In milliseconds
+    since the Unix epoch; 0 means not shipped.
     """
 
     bins: list[Bin]
@@ -313,13 +313,13 @@ class Delete(
     """
 
     exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None | UnsetType = UNSET
-    """Time at which the record would have expired, in seconds since the Unix epoch; 0 means
-    never.
+    """Time at which the record would have expired. In seconds since the Unix epoch; 0 means
+    never; -1 means never.
     """
 
     lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None | UnsetType = UNSET
-    """Time of the last update, in milliseconds since the Unix epoch; null or 0 where the
-    server did not ship it.
+    """Time of the last update; null if the server did not ship it. In milliseconds since the
+    Unix epoch; 0 means not shipped.
     """
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)

@@ -60,13 +60,13 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:8b0a595340f43d05addf515edeb428812e09608fb9185fcf2c7c11de6e8b8004",
-    "Delete": "sha256:c5ec8dd5b7adaa45495c4eaa7ce9dddcd1e5b81a61eafe09a5cb3ede3a9615cf",
+    "Batch": "sha256:08573c72562a69c4d3b80d7561b3f6e2850ab23559c519f96597e1da3a1936b8",
+    "Delete": "sha256:4a3436cbed80d41f7e8cb99fc703df630f1e1bc6e7d97d08cb97d22100127ec6",
     "Key": "sha256:0953a9808dbd0f7e4c20b4532fb90bc93ffb277769388ad428ecc74e0dbe8bef",
     "KeyBatch": "sha256:fbddb53d84c13efcbcd20eb05ae51d31f4d4c7b2f92f4ae89edc13e5575151a7",
-    "LegacyDelete": "sha256:4b7cd48af1726dcc376d177dd585907fbaf75ac9782b272eabf57e077e28c9c2",
-    "Message": "sha256:9f00f826f20d91474d2c83bf70eb3bfbbd34c325190d57ee3bb49a8b13852170",
-    "Write": "sha256:2405777313ef9457ce33083dcba2ddeb7538c107263a7dfafb89b4dd39e13a1e",
+    "LegacyDelete": "sha256:1d78a51e9a7f87224a16cab72073ffce96c5617e02f34edf5580e46d4d6010cf",
+    "Message": "sha256:dfa6dfe2beeea2e80081086d48dbca490247d4780f196bcbcc84207d250b2229",
+    "Write": "sha256:9f727c5c267011fd31ee838d41e1b4743230629bce6b8b3570041de97b6f0078",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -18,8 +18,8 @@ _DELETE_PAYLOAD = Struct("A deleted record, as connectors since 4.0.0 send it.",
     Field("key", KEY, "required", "Key of the deleted record."),
     Field("flags", "integer", "required", "Bits: 1 says that the delete left a tombstone on the server (a durable delete). Others are kept as they are."),
     Field("gen", "integer", "nullable", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where the server did not ship it."),
-    Field("exp", "integer", "nullable", "Time at which the record would have expired, in seconds since the Unix epoch; 0 means never, nil that the server did not ship it."),
-    Field("lut", "integer", "nullable", "Time of the last update, in milliseconds since the Unix epoch; nil or 0 where the server did not ship it."),
+    Field("exp", "integer", "nullable", "Time at which the record would have expired; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
+    Field("lut", "integer", "nullable", "Time of the last update; nil if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
 ])
 DELETE = Struct("A record was deleted.", [
     Field("version", "integer", "required", "Version of the format: always 1."),
@@ -46,8 +46,8 @@ _BIN = Struct("A named value of a record; `type` says what `value` holds, and wh
 _WRITE_PAYLOAD_OR_DELETE_PAYLOAD_OR_LEGACY_DELETE_PAYLOAD = Struct("A written record. Connectors before 4.0.0 send the same five positions, and 0 in place of nil. / A deleted record, as connectors since 4.0.0 send it. / A deleted record, without generation and times.", [
     Field("key", KEY, "required", "Key of the written record. / Key of the deleted record."),
     Field("gen", "integer", "partial", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where the server did not ship it."),
-    Field("exp", "integer", "partial", "Time at which the record expires, in seconds since the Unix epoch; 0 means never, nil that the server did not ship it. / Time at which the record would have expired, in seconds since the Unix epoch; 0 means never, nil that the server did not ship it."),
-    Field("lut", "integer", "partial", "Time of the last update, in milliseconds since the Unix epoch; nil or 0 where the server did not ship it."),
+    Field("exp", "integer", "partial", "Time at which the record expires; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never. / Time at which the record would have expired; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
+    Field("lut", "integer", "partial", "Time of the last update; nil if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "partial", "Bins of the record, with their values after the write."),
     Field("flags", "integer", "partial", "Bits: 1 says that the delete left a tombstone on the server (a durable delete). Others are kept as they are."),
 ])
@@ -60,8 +60,8 @@ MESSAGE = Struct("One change of one record.", [
 _WRITE_PAYLOAD = Struct("A written record. Connectors before 4.0.0 send the same five positions, and 0 in place of nil.", [
     Field("key", KEY, "required", "Key of the written record."),
     Field("gen", "integer", "nullable", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where the server did not ship it."),
-    Field("exp", "integer", "nullable", "Time at which the record expires, in seconds since the Unix epoch; 0 means never, nil that the server did not ship it."),
-    Field("lut", "integer", "nullable", "Time of the last update, in milliseconds since the Unix epoch; nil or 0 where the server did not ship it."),
+    Field("exp", "integer", "nullable", "Time at which the record expires; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
+    Field("lut", "integer", "nullable", "Time of the last update; nil if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "required", "Bins of the record, with their values after the write."),
 ])
 WRITE = Struct("A record was created or updated. It holds all bins of the record or only some, as XDR's bin-policy says; the message does not tell which.", [

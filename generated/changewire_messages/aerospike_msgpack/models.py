@@ -79,13 +79,13 @@ class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, ar
     """
 
     exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None
-    """Time at which the record expires, in seconds since the Unix epoch; 0 means never, nil
-    that the server did not ship it.
+    """Time at which the record expires; nil if the server did not ship it. In seconds since
+    the Unix epoch; 0 means never; -1 means never.
     """
 
     lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None
-    """Time of the last update, in milliseconds since the Unix epoch; nil or 0 where the server
-    did not ship it.
+    """Time of the last update; nil if the server did not ship it. In milliseconds since the
+    Unix epoch; 0 means not shipped.
     """
 
     bins: list[Bin]
@@ -143,13 +143,13 @@ class DeletePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, a
     """
 
     exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None
-    """Time at which the record would have expired, in seconds since the Unix epoch; 0 means
-    never, nil that the server did not ship it.
+    """Time at which the record would have expired; nil if the server did not ship it. In
+    seconds since the Unix epoch; 0 means never; -1 means never.
     """
 
     lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None
-    """Time of the last update, in milliseconds since the Unix epoch; nil or 0 where the server
-    did not ship it.
+    """Time of the last update; nil if the server did not ship it. In milliseconds since the
+    Unix epoch; 0 means not shipped.
     """
 
 

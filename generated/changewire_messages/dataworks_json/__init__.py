@@ -37,9 +37,8 @@ from changewire_messages.dataworks_json.models import (
     TransactionXarollback,
     Truncate,
     UpdateAfter,
+    UpdateBefor,
     UpdateBefore,
-    UpdateBeforeUpdateBefor,
-    UpdateBeforeUpdateBefore,
 )
 from changewire_messages.messages import Messages
 
@@ -77,9 +76,8 @@ __all__ = [
     "TransactionXarollback",
     "Truncate",
     "UpdateAfter",
+    "UpdateBefor",
     "UpdateBefore",
-    "UpdateBeforeUpdateBefor",
-    "UpdateBeforeUpdateBefore",
     "decode",
     "encode",
     "errors",
@@ -93,17 +91,17 @@ EXACT: Final = True
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Ddl": "sha256:fd6087df911c9e15dfaae054306a43f6c2b4c9d20156d71cf58dde77b00b880b",
-    "Delete": "sha256:3ff8d16b558a108e144dfa0fe0658be91636fd6e517b34d6ff31cd8a8c590ede",
-    "Heartbeat": "sha256:38551ea5f4cd6dbc063480dda38f3e57556959b9d2d767b745b2e9e25abaf6bd",
-    "Insert": "sha256:4690f34ef1a0309156a61a442546226f8e16ff6c669859f9da3552404a35a21d",
-    "Message": "sha256:a06b10bac0713e53d9f9a512b6d3badf3399b1e40de5c29855dbe6f53913a2ba",
+    "Ddl": "sha256:aa70eea26941a72b07060304f189a79373c51143e48e277ae119fbd5eb531398",
+    "Delete": "sha256:39e548fc37845821698f235c3c3025c2b6d80c04943f600bff162fd7ed6a0ada",
+    "Heartbeat": "sha256:1c7398256907a83963c83e0feb2823771fd2dce66da0a85bbdb03e79250fde8a",
+    "Insert": "sha256:ee2224c1de1643e0bf754a4b5ac0959b3d495ba9587e8763095c4dfcb576e23f",
+    "Message": "sha256:356b299ebe86d8ed6548531c8018ea7f9dcc7aa48c7b65d152dcbe606b4c3b71",
     "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
-    "Query": "sha256:17ef4c2135cddf7701951c8ded5ffb9e172f99c94042d0ac8fdea09516864fe2",
-    "Transaction": "sha256:c28aef4a120c8fb3e3266f376c5eaf075da1c9d3d7e89e169af9ce0a2d50de47",
-    "Truncate": "sha256:64d105f7ed40891c17dc0a509dce312720b1187419c6387b0f7df5d6ae190376",
-    "UpdateAfter": "sha256:7ee7599bbb079a9076db8d575f06132101d228ac6174bb56f610a8ea9735b57b",
-    "UpdateBefore": "sha256:9d8ae8a297af12eecca8e2d4a46fc6db610a8c0dc71662df29d190a16c65902e",
+    "Query": "sha256:df00e218bfb23f1fe6088b6bf7c726135d61d6bae71ef1de098aaf0743483e8a",
+    "Transaction": "sha256:c6f415f2c08eb7f5692ac733629be3bc34a3aade016ce833b6028999dec115ba",
+    "Truncate": "sha256:43178c1a0d8f04927914edaf5021dc070e8117b5357b2d7ca6b5db9f8b3bfcb5",
+    "UpdateAfter": "sha256:4a02c216f5163845609f709d22650c034d4c1395d182753ff7443ce8e7cedcfb",
+    "UpdateBefore": "sha256:5ddfa10bf04fc0f1ce9a1cd3574e317e014f77e28d7065870b9b2eb68f9f036b",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

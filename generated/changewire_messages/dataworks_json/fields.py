@@ -11,10 +11,10 @@ from changewire_messages.fields import Field, Struct
 _IMAGE = Struct("A row.", [
     Field("dataColumn", "json", "required", "Values by column name.", "data_column"),
 ])
-_TIMES = Struct("Times in milliseconds since the Unix epoch; -1 where a time is not known.", [
-    Field("eventTime", "integer", "required", "When the source changed.", "event_time"),
-    Field("systemTime", "integer", "optional", "When the synchronization read the change.", "system_time"),
-    Field("checkpointTime", "integer", "optional", "Time to which the position of the synchronization can be reset; mostly that of the event.", "checkpoint_time"),
+_TIMES = Struct("Times of an event.", [
+    Field("eventTime", "integer", "required", "When the source changed. In milliseconds since the Unix epoch; -1 means not known.", "event_time"),
+    Field("systemTime", "integer", "optional", "When the synchronization read the change. In milliseconds since the Unix epoch; -1 means not known.", "system_time"),
+    Field("checkpointTime", "integer", "optional", "Time to which the position of the synchronization can be reset; mostly that of the event. In milliseconds since the Unix epoch; -1 means not known.", "checkpoint_time"),
 ])
 _DDL_STATEMENT = Struct("A statement.", [
     Field("text", "string", "optional", "Text of the statement; it is never executed."),

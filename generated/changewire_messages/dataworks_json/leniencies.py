@@ -102,6 +102,19 @@ def _insert(value: Any, used: list[str]) -> None:
         used.append("before-on-insert")
 
 
+def _update_before(value: Any, used: list[str]) -> None:
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET or value.sequence_id is None:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+    if type(value.op) is str and value.op == "UPDATE_BEFORE":
+        used.append("update-before-spelt-out")
+    if value.after is not UNSET and value.after is not None:
+        used.append("after-on-update-before")
+
+
 def _update_after(value: Any, used: list[str]) -> None:
     if value.before is UNSET:
         used.append("missing-before")
@@ -133,6 +146,17 @@ def _query(value: Any, used: list[str]) -> None:
         used.append("missing-ddl")
 
 
+def _transaction(value: Any, used: list[str]) -> None:
+    if value.before is UNSET:
+        used.append("missing-before")
+    if value.after is UNSET:
+        used.append("missing-after")
+    if value.sequence_id is UNSET:
+        used.append("missing-sequence-id")
+    if value.ddl is UNSET:
+        used.append("missing-ddl")
+
+
 def _other(value: Any, used: list[str]) -> None:
     used.append("unknown-operation")
 
@@ -146,37 +170,14 @@ def _message(value: Any, used: list[str]) -> None:
         check(value.payload, used)
 
 
-def _transaction(value: Any, used: list[str]) -> None:
-    if value.before is UNSET:
-        used.append("missing-before")
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-
-
-def _update_before(value: Any, used: list[str]) -> None:
-    if value.after is UNSET:
-        used.append("missing-after")
-    if value.sequence_id is UNSET or value.sequence_id is None:
-        used.append("missing-sequence-id")
-    if value.ddl is UNSET:
-        used.append("missing-ddl")
-    if type(value.op) is str and value.op == "UPDATE_BEFORE":
-        used.append("update-before-spelt-out")
-    if value.after is not UNSET and value.after is not None:
-        used.append("after-on-update-before")
-
-
 _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Insert: _insert,
-    models.UpdateBeforeUpdateBefor: _update_before,
-    models.UpdateBeforeUpdateBefore: _update_before,
+    models.UpdateBefore: _update_before,
+    models.UpdateBefor: _update_before,
     models.UpdateAfter: _update_after,
     models.Delete: _delete,
     models.Heartbeat: _heartbeat,
+    models.Ddl: _ddl,
     models.DdlCreate: _ddl,
     models.DdlAlter: _ddl,
     models.DdlErase: _ddl,
@@ -185,6 +186,7 @@ _PAYLOAD_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.DdlDindex: _ddl,
     models.Truncate: _truncate,
     models.Query: _query,
+    models.Transaction: _transaction,
     models.TransactionBegin: _transaction,
     models.TransactionEnd: _transaction,
     models.TransactionGtid: _transaction,
@@ -203,6 +205,7 @@ def _message_schema_uses_in(text: bytes) -> list[str]:
 
 _message_schema_uses: Callable[[msgspec.Raw], list[str]] = by_text(_message_schema_uses_in)
 _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
+    models.Ddl: _ddl,
     models.DdlCreate: _ddl,
     models.DdlAlter: _ddl,
     models.DdlErase: _ddl,
@@ -215,6 +218,7 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.Message: _message,
     models.Other: _other,
     models.Query: _query,
+    models.Transaction: _transaction,
     models.TransactionBegin: _transaction,
     models.TransactionEnd: _transaction,
     models.TransactionGtid: _transaction,
@@ -222,8 +226,8 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
     models.TransactionXarollback: _transaction,
     models.Truncate: _truncate,
     models.UpdateAfter: _update_after,
-    models.UpdateBeforeUpdateBefor: _update_before,
-    models.UpdateBeforeUpdateBefore: _update_before,
+    models.UpdateBefore: _update_before,
+    models.UpdateBefor: _update_before,
 }
 
 

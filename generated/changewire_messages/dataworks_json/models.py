@@ -74,19 +74,21 @@ class Image(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=T
 
 
 class Times(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """Times in milliseconds since the Unix epoch; -1 where a time is not known."""
+    """Times of an event."""
 
     event_time: Annotated[int, Meta(ge=-62135596800000, le=253402300799999)] = field(
         name="eventTime"
     )
-    """When the source changed."""
+    """When the source changed. In milliseconds since the Unix epoch; -1 means not known."""
 
     system_time: Int64 | None | UnsetType = field(name="systemTime", default=UNSET)
-    """When the synchronization read the change."""
+    """When the synchronization read the change. In milliseconds since the Unix epoch; -1 means
+    not known.
+    """
 
     checkpoint_time: Int64 | None | UnsetType = field(name="checkpointTime", default=UNSET)
     """Time to which the position of the synchronization can be reset; mostly that of the
-    event.
+    event. In milliseconds since the Unix epoch; -1 means not known.
     """
 
 
@@ -102,218 +104,63 @@ class DdlStatement(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw
     """
 
 
-class DdlCreate(
+class Ddl(
     Struct,
     frozen=True,
     gc=False,
     forbid_unknown_fields=True,
     kw_only=True,
     tag_field="op",
-    tag="CREATE",
+    tag="@none",
 ):
     """The schema of the source changed."""
 
+    op: ClassVar[Literal["CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX"]]
+    """Operation: what was done to a table or an index."""
+
+    before: Image | None | UnsetType = UNSET
+    """Null: no row is named."""
+
+    after: Image | None | UnsetType = UNSET
+    """Null: no row is named."""
+
+    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
+    """Number of the change among those of the synchronization, as text of digits; "-1" for
+    rows of the initial load, null where there is none.
+    """
+
+    scn: str | None | UnsetType = UNSET
+    """System change number of Oracle."""
+
+    timestamp: Times
+    """When it happened."""
+
+    ddl: DdlStatement | None | UnsetType = UNSET
+    """The statement of a schema change."""
+
+
+class DdlCreate(Ddl, frozen=True, tag="CREATE"):
     op: ClassVar[Literal["CREATE"]] = "CREATE"
-    """Operation: what was done to a table or an index."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class DdlAlter(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="ALTER",
-):
-    """The schema of the source changed."""
-
+class DdlAlter(Ddl, frozen=True, tag="ALTER"):
     op: ClassVar[Literal["ALTER"]] = "ALTER"
-    """Operation: what was done to a table or an index."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class DdlErase(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="ERASE",
-):
-    """The schema of the source changed."""
-
+class DdlErase(Ddl, frozen=True, tag="ERASE"):
     op: ClassVar[Literal["ERASE"]] = "ERASE"
-    """Operation: what was done to a table or an index."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class DdlRename(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="RENAME",
-):
-    """The schema of the source changed."""
-
+class DdlRename(Ddl, frozen=True, tag="RENAME"):
     op: ClassVar[Literal["RENAME"]] = "RENAME"
-    """Operation: what was done to a table or an index."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class DdlCindex(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="CINDEX",
-):
-    """The schema of the source changed."""
-
+class DdlCindex(Ddl, frozen=True, tag="CINDEX"):
     op: ClassVar[Literal["CINDEX"]] = "CINDEX"
-    """Operation: what was done to a table or an index."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class DdlDindex(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="DINDEX",
-):
-    """The schema of the source changed."""
-
+class DdlDindex(Ddl, frozen=True, tag="DINDEX"):
     op: ClassVar[Literal["DINDEX"]] = "DINDEX"
-    """Operation: what was done to a table or an index."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
-
-
-Ddl: TypeAlias = DdlCreate | DdlAlter | DdlErase | DdlRename | DdlCindex | DdlDindex
-"""The schema of the source changed."""
 
 
 class Delete(
@@ -421,44 +268,7 @@ class Insert(
     """The statement of a schema change."""
 
 
-class UpdateBeforeUpdateBefor(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="UPDATE_BEFOR",
-):
-    """The row before an update, where an update is two messages; the one with the row after it
-    has the same `sequenceId`.
-    """
-
-    op: ClassVar[Literal["UPDATE_BEFOR"]] = "UPDATE_BEFOR"
-    """Operation; UPDATE_BEFOR is how the document and the connector spell it."""
-
-    before: Image
-    """The row before the update."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: it is in the next message."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
-
-
-class UpdateBeforeUpdateBefore(
+class UpdateBefore(
     Struct,
     frozen=True,
     gc=False,
@@ -471,7 +281,7 @@ class UpdateBeforeUpdateBefore(
     has the same `sequenceId`.
     """
 
-    op: ClassVar[Literal["UPDATE_BEFORE"]] = "UPDATE_BEFORE"
+    op: ClassVar[Literal["UPDATE_BEFOR", "UPDATE_BEFORE"]] = "UPDATE_BEFORE"
     """Operation; UPDATE_BEFOR is how the document and the connector spell it."""
 
     before: Image
@@ -493,6 +303,10 @@ class UpdateBeforeUpdateBefore(
 
     ddl: DdlStatement | None | UnsetType = UNSET
     """The statement of a schema change."""
+
+
+class UpdateBefor(UpdateBefore, frozen=True, tag="UPDATE_BEFOR"):
+    op: ClassVar[Literal["UPDATE_BEFOR"]] = "UPDATE_BEFOR"
 
 
 class UpdateAfter(
@@ -602,179 +416,59 @@ class Query(
     """The statement of a schema change."""
 
 
-class TransactionBegin(
+class Transaction(
     Struct,
     frozen=True,
     gc=False,
     forbid_unknown_fields=True,
     kw_only=True,
     tag_field="op",
-    tag="TRANSACTION_BEGIN",
+    tag="@none",
 ):
     """A transaction of the source began or ended."""
 
+    op: ClassVar[Literal["TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"]]
+    """Operation: which mark of a transaction it is."""
+
+    before: Image | None | UnsetType = UNSET
+    """Null: no row is named."""
+
+    after: Image | None | UnsetType = UNSET
+    """Null: no row is named."""
+
+    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
+    """Number of the change among those of the synchronization, as text of digits; "-1" for
+    rows of the initial load, null where there is none.
+    """
+
+    scn: str | None | UnsetType = UNSET
+    """System change number of Oracle."""
+
+    timestamp: Times
+    """When it happened."""
+
+    ddl: DdlStatement | None | UnsetType = UNSET
+    """The statement of a schema change."""
+
+
+class TransactionBegin(Transaction, frozen=True, tag="TRANSACTION_BEGIN"):
     op: ClassVar[Literal["TRANSACTION_BEGIN"]] = "TRANSACTION_BEGIN"
-    """Operation: which mark of a transaction it is."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class TransactionEnd(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="TRANSACTION_END",
-):
-    """A transaction of the source began or ended."""
-
+class TransactionEnd(Transaction, frozen=True, tag="TRANSACTION_END"):
     op: ClassVar[Literal["TRANSACTION_END"]] = "TRANSACTION_END"
-    """Operation: which mark of a transaction it is."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class TransactionGtid(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="GTID",
-):
-    """A transaction of the source began or ended."""
-
+class TransactionGtid(Transaction, frozen=True, tag="GTID"):
     op: ClassVar[Literal["GTID"]] = "GTID"
-    """Operation: which mark of a transaction it is."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class TransactionXacommit(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="XACOMMIT",
-):
-    """A transaction of the source began or ended."""
-
+class TransactionXacommit(Transaction, frozen=True, tag="XACOMMIT"):
     op: ClassVar[Literal["XACOMMIT"]] = "XACOMMIT"
-    """Operation: which mark of a transaction it is."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
-class TransactionXarollback(
-    Struct,
-    frozen=True,
-    gc=False,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    tag_field="op",
-    tag="XAROLLBACK",
-):
-    """A transaction of the source began or ended."""
-
+class TransactionXarollback(Transaction, frozen=True, tag="XAROLLBACK"):
     op: ClassVar[Literal["XAROLLBACK"]] = "XAROLLBACK"
-    """Operation: which mark of a transaction it is."""
-
-    before: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    after: Image | None | UnsetType = UNSET
-    """Null: no row is named."""
-
-    sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
-    """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
-    """
-
-    scn: str | None | UnsetType = UNSET
-    """System change number of Oracle."""
-
-    timestamp: Times
-    """When it happened."""
-
-    ddl: DdlStatement | None | UnsetType = UNSET
-    """The statement of a schema change."""
 
 
 class Other(
@@ -812,8 +506,8 @@ class Other(
 
 Payload: TypeAlias = (
     Insert
-    | UpdateBeforeUpdateBefor
-    | UpdateBeforeUpdateBefore
+    | UpdateBefor
+    | UpdateBefore
     | UpdateAfter
     | Delete
     | Heartbeat
@@ -864,20 +558,6 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
         return constructor_call(self)
 
 
-Transaction: TypeAlias = (
-    TransactionBegin
-    | TransactionEnd
-    | TransactionGtid
-    | TransactionXacommit
-    | TransactionXarollback
-)
-"""A transaction of the source began or ended."""
-
-
-UpdateBefore: TypeAlias = UpdateBeforeUpdateBefor | UpdateBeforeUpdateBefore
-"""The row before an update, where an update is two messages; the one with the row after it
-has the same `sequenceId`.
-"""
 _message_schema: Callable[[Raw], DataSchema] = repeated(DataSchema, exact=True)
 __all__ = [
     "ColumnType",
@@ -908,7 +588,6 @@ __all__ = [
     "TransactionXarollback",
     "Truncate",
     "UpdateAfter",
+    "UpdateBefor",
     "UpdateBefore",
-    "UpdateBeforeUpdateBefor",
-    "UpdateBeforeUpdateBefore",
 ]

@@ -338,6 +338,41 @@ def broken_insert() -> st.SearchStrategy[Any]:
 
 
 @cache
+def update_before() -> st.SearchStrategy[Any]:
+    """Draw a valid UpdateBefore, as parsed from the wire."""
+    return st.fixed_dictionaries(
+        {
+            "op": st.sampled_from(("UPDATE_BEFOR", "UPDATE_BEFORE")),
+            "before": image(),
+            "timestamp": times(),
+        },
+        optional={
+            "after": st.one_of(st.none(), image()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
+            "ddl": st.one_of(st.none(), ddl_statement()),
+        },
+    )
+
+
+@cache
+def broken_update_before() -> st.SearchStrategy[Any]:
+    """Draw what is a UpdateBefore but for one place, and no valid one."""
+    return drawing.broken_object(
+        update_before(),
+        {
+            "before": broken_image(),
+            "after": drawing.not_null(broken_image()),
+            "sequenceId": drawing.not_of("string", "null"),
+            "scn": drawing.not_of("string", "null"),
+            "timestamp": broken_times(),
+            "ddl": drawing.not_null(broken_ddl_statement()),
+        },
+        required=("before", "timestamp"),
+    )
+
+
+@cache
 def update_after() -> st.SearchStrategy[Any]:
     """Draw a valid UpdateAfter, as parsed from the wire."""
     return st.fixed_dictionaries(
@@ -430,6 +465,43 @@ def broken_query() -> st.SearchStrategy[Any]:
     """Draw what is a Query but for one place, and no valid one."""
     return drawing.broken_object(
         query(),
+        {
+            "before": drawing.not_null(broken_image()),
+            "after": drawing.not_null(broken_image()),
+            "sequenceId": drawing.not_of("string", "null"),
+            "scn": drawing.not_of("string", "null"),
+            "timestamp": broken_times(),
+            "ddl": drawing.not_null(broken_ddl_statement()),
+        },
+        required=("timestamp",),
+    )
+
+
+@cache
+def transaction() -> st.SearchStrategy[Any]:
+    """Draw a valid Transaction, as parsed from the wire."""
+    return st.fixed_dictionaries(
+        {
+            "op": st.sampled_from(
+                ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK")
+            ),
+            "timestamp": times(),
+        },
+        optional={
+            "before": st.one_of(st.none(), image()),
+            "after": st.one_of(st.none(), image()),
+            "sequenceId": st.one_of(st.text(), st.none()),
+            "scn": st.one_of(st.text(), st.none()),
+            "ddl": st.one_of(st.none(), ddl_statement()),
+        },
+    )
+
+
+@cache
+def broken_transaction() -> st.SearchStrategy[Any]:
+    """Draw what is a Transaction but for one place, and no valid one."""
+    return drawing.broken_object(
+        transaction(),
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
@@ -559,76 +631,4 @@ def broken_message() -> st.SearchStrategy[Any]:
             "version": drawing.not_of("string"),
         },
         required=("schema", "payload", "version"),
-    )
-
-
-@cache
-def transaction() -> st.SearchStrategy[Any]:
-    """Draw a valid Transaction, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(
-                ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK")
-            ),
-            "timestamp": times(),
-        },
-        optional={
-            "before": st.one_of(st.none(), image()),
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_transaction() -> st.SearchStrategy[Any]:
-    """Draw what is a Transaction but for one place, and no valid one."""
-    return drawing.broken_object(
-        transaction(),
-        {
-            "before": drawing.not_null(broken_image()),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("timestamp",),
-    )
-
-
-@cache
-def update_before() -> st.SearchStrategy[Any]:
-    """Draw a valid UpdateBefore, as parsed from the wire."""
-    return st.fixed_dictionaries(
-        {
-            "op": st.sampled_from(("UPDATE_BEFOR", "UPDATE_BEFORE")),
-            "before": image(),
-            "timestamp": times(),
-        },
-        optional={
-            "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
-            "ddl": st.one_of(st.none(), ddl_statement()),
-        },
-    )
-
-
-@cache
-def broken_update_before() -> st.SearchStrategy[Any]:
-    """Draw what is a UpdateBefore but for one place, and no valid one."""
-    return drawing.broken_object(
-        update_before(),
-        {
-            "before": broken_image(),
-            "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
-            "timestamp": broken_times(),
-            "ddl": drawing.not_null(broken_ddl_statement()),
-        },
-        required=("before", "timestamp"),
     )

@@ -203,6 +203,33 @@ def _insert(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
         )
 
 
+def _update_before(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
+    if not is_object(value, at, out):
+        return
+    if not has_tag(value, "op", ("UPDATE_BEFOR", "UPDATE_BEFORE"), at, out):
+        return
+    if "before" in value:
+        _image(value["before"], at + "/before", strict, out)
+    else:
+        out.append((at + "/before", "required", "object (Image)", UNSET))
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", strict, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
+    if "timestamp" in value:
+        _times(value["timestamp"], at + "/timestamp", strict, out)
+    else:
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
+        )
+
+
 def _update_after(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
@@ -276,6 +303,38 @@ def _query(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
         )
 
 
+def _transaction(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
+    if not is_object(value, at, out):
+        return
+    if not has_tag(
+        value,
+        "op",
+        ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"),
+        at,
+        out,
+    ):
+        return
+    child = value.get("before")
+    if child is not None:
+        _image(child, at + "/before", strict, out)
+    child = value.get("after")
+    if child is not None:
+        _image(child, at + "/after", strict, out)
+    optional(value, "sequenceId", "string or null", at, out)
+    optional(value, "scn", "string or null", at, out)
+    if "timestamp" in value:
+        _times(value["timestamp"], at + "/timestamp", strict, out)
+    else:
+        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
+    child = value.get("ddl")
+    if child is not None:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
+        check_unknown(
+            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
+        )
+
+
 def _other(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
@@ -314,65 +373,6 @@ def _message(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     required(value, "version", "string", at, out)
     if strict:
         check_unknown(value, ("schema", "payload", "version"), at, out)
-
-
-def _transaction(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
-    if not is_object(value, at, out):
-        return
-    if not has_tag(
-        value,
-        "op",
-        ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"),
-        at,
-        out,
-    ):
-        return
-    child = value.get("before")
-    if child is not None:
-        _image(child, at + "/before", strict, out)
-    child = value.get("after")
-    if child is not None:
-        _image(child, at + "/after", strict, out)
-    optional(value, "sequenceId", "string or null", at, out)
-    optional(value, "scn", "string or null", at, out)
-    if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", strict, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    child = value.get("ddl")
-    if child is not None:
-        _ddl_statement(child, at + "/ddl", strict, out)
-    if strict:
-        check_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
-        )
-
-
-def _update_before(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
-    if not is_object(value, at, out):
-        return
-    if not has_tag(value, "op", ("UPDATE_BEFOR", "UPDATE_BEFORE"), at, out):
-        return
-    if "before" in value:
-        _image(value["before"], at + "/before", strict, out)
-    else:
-        out.append((at + "/before", "required", "object (Image)", UNSET))
-    child = value.get("after")
-    if child is not None:
-        _image(child, at + "/after", strict, out)
-    optional(value, "sequenceId", "string or null", at, out)
-    optional(value, "scn", "string or null", at, out)
-    if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", strict, out)
-    else:
-        out.append((at + "/timestamp", "required", "object (Times)", UNSET))
-    child = value.get("ddl")
-    if child is not None:
-        _ddl_statement(child, at + "/ddl", strict, out)
-    if strict:
-        check_unknown(
-            value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
-        )
 
 
 _PAYLOAD_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {

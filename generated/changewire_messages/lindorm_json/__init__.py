@@ -53,11 +53,11 @@ ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:854cd0e2989a71f0e4a292cad092ec7c39a4279a46cc74540d0e5b6ad857ea81",
-    "Insert": "sha256:a93cde58963f90ed4bab4011c20342e84f3cbcb4d23123a919565c09df625608",
-    "Message": "sha256:d8308d3990af0bf68c734d0c3af7db1d71def8f88c3897f2f61be03c0c53a59b",
-    "Read": "sha256:2d84bc19475038657008cd006728c2d7606631f3f016e1e331d5c508acfe09ea",
-    "Update": "sha256:fd944a4509c01c955714350bae08120f115010469dc3c1a7fadf65d55e587acd",
+    "Delete": "sha256:08a909dfd301c6b753fa16d06b7185e7f6aae28ded8b582c89207cb2d7a1f0ee",
+    "Insert": "sha256:38b1c10d2e260a0980965516722d0b2f3b09ebe1ea4d650e8e7979560ede8687",
+    "Message": "sha256:bc8c92a771ef3d1d16a11a40a7ed631ef29d19b83409f03edf8480d3f6d860c6",
+    "Read": "sha256:a75b3d5f603d62588a3697b925cf33391bac5636d9723ef2a7a2bfc242f2929a",
+    "Update": "sha256:0ef703d895f89a7dbd1e5d97191ee9a7c8bff0704eab11dbd9d8cf03d6ed92b6",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -27,25 +27,25 @@ _SOURCE = Struct("The table of a row, and when the row changed.", [
     Field("db", "string", "optional", "ID of the Lindorm instance, such as ld-xxxx."),
     Field("namespace", "string", "required", "Namespace of the table."),
     Field("table", "string", "required", "Name of the table."),
-    Field("ts_ms", "integer", "required", "Time at which the row changed, in milliseconds since the Unix epoch. Writers may choose it, so it can be any integer; one before the year 1 or after 9999 still orders changes, but is no time."),
+    Field("ts_ms", "integer", "required", "Time at which the row changed. Writers may choose it, so it can be any integer; one before the year 1 or after 9999 still orders changes, but is no time. In milliseconds since the Unix epoch."),
 ])
 DELETE = Struct("A row was deleted.", [
     Field("op", "string", "required", "Operation: always d, for delete."),
-    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka, in milliseconds since the Unix epoch."),
+    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "The row before the delete, or its key columns; null or absent where the subscription does not export old images, and the record key alone names the row."),
     Field("after", "json", "optional", "Null: there is no row."),
     Field("source", _SOURCE, "required", "Where the row is."),
 ])
 INSERT = Struct("A row was inserted.", [
     Field("op", "string", "required", "Operation: always c, for create."),
-    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka, in milliseconds since the Unix epoch."),
+    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "Null: there was no row."),
     Field("after", "json", "required", "The row after the insert."),
     Field("source", _SOURCE, "required", "Where the row is."),
 ])
 _PAYLOAD = Struct("What happened to the row, distinguished by `op`.", [
     Field("op", "string", "required", "Operation: always c, for create. / Operation: always u, for update. / Operation: always d, for delete. / Operation: always r, for read."),
-    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka, in milliseconds since the Unix epoch."),
+    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "Null: there was no row. / The row before the update; null or absent where the subscription does not export old images. / The row before the delete, or its key columns; null or absent where the subscription does not export old images, and the record key alone names the row. / Null: nothing changed."),
     Field("after", "json", "optional", "The row after the insert. / The row after the update; without the columns that were deleted. / Null: there is no row. / The row as it was read."),
     Field("source", _SOURCE, "required", "Where the row is."),
@@ -57,14 +57,14 @@ MESSAGE = Struct("One change of one row, with the schema of its payload; or the 
 ])
 READ = Struct("A row was read by an export of the whole table.", [
     Field("op", "string", "required", "Operation: always r, for read."),
-    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka, in milliseconds since the Unix epoch."),
+    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "Null: nothing changed."),
     Field("after", "json", "required", "The row as it was read."),
     Field("source", _SOURCE, "required", "Where the row is."),
 ])
 UPDATE = Struct("A row was updated, or columns of it were deleted: these are absent from `after`.", [
     Field("op", "string", "required", "Operation: always u, for update."),
-    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka, in milliseconds since the Unix epoch."),
+    Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "The row before the update; null or absent where the subscription does not export old images."),
     Field("after", "json", "required", "The row after the update; without the columns that were deleted."),
     Field("source", _SOURCE, "required", "Where the row is."),

@@ -86,9 +86,9 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """Name of the table."""
 
     ts_ms: Int64
-    """Time at which the row changed, in milliseconds since the Unix epoch. Writers may choose
-    it, so it can be any integer; one before the year 1 or after 9999 still orders changes,
-    but is no time.
+    """Time at which the row changed. Writers may choose it, so it can be any integer; one
+    before the year 1 or after 9999 still orders changes, but is no time. In milliseconds
+    since the Unix epoch.
     """
 
 
@@ -101,7 +101,7 @@ class Delete(
     """Operation: always d, for delete."""
 
     ts_ms: Int64
-    """Time at which the message was written to Kafka, in milliseconds since the Unix epoch."""
+    """Time at which the message was written to Kafka. In milliseconds since the Unix epoch."""
 
     before: Row | None | UnsetType = UNSET
     """The row before the delete, or its key columns; null or absent where the subscription
@@ -124,7 +124,7 @@ class Insert(
     """Operation: always c, for create."""
 
     ts_ms: Int64
-    """Time at which the message was written to Kafka, in milliseconds since the Unix epoch."""
+    """Time at which the message was written to Kafka. In milliseconds since the Unix epoch."""
 
     before: Row | None | UnsetType = UNSET
     """Null: there was no row."""
@@ -145,7 +145,7 @@ class Update(
     """Operation: always u, for update."""
 
     ts_ms: Int64
-    """Time at which the message was written to Kafka, in milliseconds since the Unix epoch."""
+    """Time at which the message was written to Kafka. In milliseconds since the Unix epoch."""
 
     before: Row | None | UnsetType = UNSET
     """The row before the update; null or absent where the subscription does not export old
@@ -168,7 +168,7 @@ class Read(
     """Operation: always r, for read."""
 
     ts_ms: Int64
-    """Time at which the message was written to Kafka, in milliseconds since the Unix epoch."""
+    """Time at which the message was written to Kafka. In milliseconds since the Unix epoch."""
 
     before: Row | None | UnsetType = UNSET
     """Null: nothing changed."""

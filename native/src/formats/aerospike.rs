@@ -1,6 +1,7 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
-use super::bound::{Bound, arms};
+use super::bound::{Bound, arms, known_arm};
+use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
@@ -9,18 +10,16 @@ use crate::json::scan::Kind;
 use crate::json::writing::{comma, named, word};
 use crate::rows::Means;
 use crate::table::Table;
-use crate::table::node::Rule;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
-/// Positions of a key.
-const POSITIONS: usize = 4;
+/// Position of the digest in a key.
+const DIGEST: usize = 2;
 
 pub struct Aerospike {
-    message: Bound<7>,
+    message: Bound<2>,
     bin: Bound<5>,
-    write: i64,
-    delete: i64,
+    table: ChangeTable,
     bins: BinArms,
     image: String,
 }
@@ -71,19 +70,13 @@ impl BinArms {
 impl Aerospike {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let root = table.union(table.root)?;
-        let [write, delete] = arms(root, ["Write", "Delete"])?;
         let bin = table.union(*table.by_name.get("Bin")?)?;
         let plain = arms(bin, ["StrBin", "BoolBin", "IntBin", "FloatBin"])?;
         let [blob, list, map] = arms(bin, ["BlobBin", "ListBin", "MapBin"])?;
-        let key = &table.nodes.get(*table.by_name.get("Key")?)?.rule;
-        if !matches!(key, Rule::Row(row) if row.items.len() == POSITIONS) {
-            return None;
-        }
         Some(Aerospike {
-            message: Bound::new(root, ["msg", "key", "gen", "exp", "lut", "bins", "durable"])?,
+            message: Bound::new(root, ["key", "bins"])?,
             bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
-            write,
-            delete,
+            table: ChangeTable::new(table)?,
             bins: BinArms { float: plain[3], plain, blob, list, map },
             image: options.row_image.clone(),
         })
@@ -93,7 +86,7 @@ impl Aerospike {
     fn bins(&self, bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
         scratch.begin_bins(out);
         for bin in message.elements(bins) {
-            let [name, kind, value, ordered, order] = self.bin.of(bin, message)?;
+            let [name, kind, value, ordered, order] = self.bin.of(bin, message);
             scratch.begin_bin(name, message, out)?;
             if bin.value == self.bins.float && value.kind == Kind::Float {
                 float(value, message, out)?;
@@ -111,24 +104,20 @@ impl Aerospike {
 impl Adapter for Aerospike {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let [_, key, generation, exp, lut, bins, durable] = self.message.of(&input.root, message)?;
-        let is_write = input.root.value == self.write;
-        if !is_write && input.root.value != self.delete {
-            return Err(Why::Meaning);
-        }
+        let [key, bins] = self.message.of(&input.root, message);
+        let op = known_arm(&self.table.ops, &input.root)?;
+        let is_write = op != "delete";
         if is_write {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(is_write, key, [generation, exp, lut], message, columns)?;
+        let out = record(&self.table, op, key, input, columns)?;
         if is_write {
             bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
-        } else {
-            members(&[("durable", durable)], message, out)?;
         }
         extras(message, out)?;
         out.push(b'}');
-        Ok(Rest { is_empty_image: is_write && is_empty, ..times(generation, lut) })
+        Ok(Rest { is_empty_image: is_write && is_empty, ..self.table.rest(message, &input.root) })
     }
 }
 
@@ -150,27 +139,22 @@ impl Scratch {
 
 /// Write operation, place and key of a record, and begin its attributes; its names have no escapes.
 pub fn record<'c>(
-    is_write: bool,
+    table: &ChangeTable,
+    op: &str,
     key: &Slot,
-    [generation, exp, lut]: [&Slot; 3],
-    message: &Message,
+    input: &Input,
     columns: &'c mut Columns,
 ) -> Done<&'c mut Vec<u8>> {
-    let [namespace, set, digest, user_key] = std::array::from_fn(|i| message.field(key, i));
-    columns.of(Name::Op).put(if is_write { b"upsert" } else { b"delete" });
-    columns.of(Name::System).put(b"aerospike");
-    columns.of(Name::Database).put(message.content(namespace).ok_or(Why::Name)?);
-    if set.is_there() {
-        columns.of(Name::Table).put(message.content(set).ok_or(Why::Name)?);
-    }
+    let message = &input.message;
+    columns.of(Name::Op).put(op.as_bytes());
+    table.source(message, &input.root, columns)?;
     let out = columns.of(Name::Key).open();
     out.push(b'{');
-    members(&[("aerospike_digest", digest)], message, out)?;
+    members(&[("aerospike_digest", message.field(key, DIGEST))], message, out)?;
     out.push(b'}');
     let out = columns.of(Name::Attributes).open();
     out.push(b'{');
-    let parts = [("set", set), ("user_key", user_key), ("gen", generation), ("exp", exp), ("lut", lut)];
-    members(&parts, message, out)?;
+    table.attributes(message, &input.root, out)?;
     Ok(out)
 }
 
@@ -192,13 +176,4 @@ fn float(value: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
         return message.write(value, out);
     }
     parsed(text).and_then(|value| write_integral(value, out)).ok_or(Why::Number)
-}
-
-/// Return the time of a record, and its place in the order of changes, if the server shipped it.
-pub fn times(generation: &Slot, lut: &Slot) -> Rest {
-    if lut.value == 0 {
-        return Rest::default();
-    }
-    let sequence = Some((lut.value, generation.value));
-    Rest { event_time: Some(lut.value * 1000), sequence, ..Rest::default() }
 }

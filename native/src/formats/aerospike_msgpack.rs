@@ -1,6 +1,8 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{bins_and_image, record, times};
+use super::aerospike::{bins_and_image, record};
+use super::bound::known_arm;
+use super::change_table::ChangeTable;
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
@@ -11,7 +13,7 @@ use crate::json::text::unescape;
 use crate::json::writing::{named, word};
 use crate::rows::Means;
 use crate::table::Table;
-use crate::table::tape::{ABSENT, Message, Slot};
+use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
 /// Rows that the adapter gives a meaning to, and their positions.
@@ -24,6 +26,10 @@ const ROWS: [(&str, &[&str]); 7] = [
     ("LegacyDeletePayload", &["key", "flags"]),
     ("Key", &["namespace", "set", "digest", "user_key"]),
 ];
+/// Positions of a message and of its payload.
+const PAYLOAD: usize = 2;
+const FLAGS: usize = 1;
+const BINS: usize = 4;
 const MESSAGE: &[&str] = &["version", "type", "payload"];
 const BIN: &[&str] = &["name", "type", "flags", "value"];
 
@@ -42,16 +48,8 @@ const WORDS: [(i64, &str); 4] = [(BLOB, "blob"), (MAP, "map"), (LIST, "list"), (
 /// Flag of a delete that left a tombstone on the server.
 const DURABLE: i64 = 1;
 
-/// Arms of a message.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Variant {
-    Write,
-    Delete,
-    LegacyDelete,
-}
-
 pub struct AerospikeMsgpack {
-    variants: Vec<Variant>,
+    table: ChangeTable,
     image: String,
 }
 
@@ -61,45 +59,29 @@ impl AerospikeMsgpack {
         if !has_bins || !ROWS.iter().all(|(name, positions)| table.is_row(name, positions)) {
             return None;
         }
-        let variant = |title: &str| match title {
-            "Write" => Some(Variant::Write),
-            "Delete" => Some(Variant::Delete),
-            "LegacyDelete" => Some(Variant::LegacyDelete),
-            _ => None,
-        };
-        let variants = table.arms_of_rows("Message")?.into_iter().map(variant);
-        Some(AerospikeMsgpack { variants: variants.collect::<Option<_>>()?, image: options.row_image.clone() })
+        Some(AerospikeMsgpack { table: ChangeTable::new(table)?, image: options.row_image.clone() })
     }
 }
 
 impl Adapter for AerospikeMsgpack {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let variant = usize::try_from(input.root.value).ok().and_then(|arm| self.variants.get(arm));
-        let payload = message.field(&input.root, 2);
-        let part = |i: usize| message.field(payload, i);
-        match variant.ok_or(Why::Meaning)? {
-            Variant::Write => {
-                let [key, generation, exp, lut, all_bins] = std::array::from_fn(part);
-                bins(all_bins, message, scratch, columns.of(Name::After).open())?;
-                let is_empty = columns.text(Name::After) == Some(b"{}");
-                let out = record(true, key, [generation, exp, lut], message, columns)?;
-                bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
-                out.push(b'}');
-                Ok(Rest { is_empty_image: is_empty, ..times(generation, lut) })
-            }
-            Variant::Delete => {
-                let [key, flags, generation, exp, lut] = std::array::from_fn(part);
-                let out = record(false, key, [generation, exp, lut], message, columns)?;
-                write_flags(flags, message, out)?;
-                Ok(times(generation, lut))
-            }
-            Variant::LegacyDelete => {
-                let out = record(false, part(0), [&ABSENT; 3], message, columns)?;
-                write_flags(part(1), message, out)?;
-                Ok(Rest::default())
-            }
+        let op = known_arm(&self.table.ops, &input.root)?;
+        let payload = message.field(&input.root, PAYLOAD);
+        let key = message.field(payload, 0);
+        let rest = self.table.rest(message, &input.root);
+        if op == "delete" {
+            let out = record(&self.table, op, key, input, columns)?;
+            write_flags(message.field(payload, FLAGS), message, out)?;
+            return Ok(rest);
         }
+        let all_bins = message.field(payload, BINS);
+        bins(all_bins, message, scratch, columns.of(Name::After).open())?;
+        let is_empty = columns.text(Name::After) == Some(b"{}");
+        let out = record(&self.table, op, key, input, columns)?;
+        bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
+        out.push(b'}');
+        Ok(Rest { is_empty_image: is_empty, ..rest })
     }
 }
 

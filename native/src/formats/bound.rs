@@ -8,8 +8,6 @@ use crate::why::{Done, Why};
 /// Arms of a union that an adapter gives a meaning to, and their fields.
 pub struct Bound<const N: usize> {
     fields: [usize; N],
-    /// Fields that the adapter does not know: a message that has one is declined.
-    others: Vec<usize>,
 }
 
 impl<const N: usize> Bound<N> {
@@ -19,8 +17,7 @@ impl<const N: usize> Bound<N> {
         for (field, name) in fields.iter_mut().zip(names) {
             *field = union.field(name)?;
         }
-        let others = (0..union.names.len()).filter(|field| !fields.contains(field)).collect();
-        Some(Bound { fields, others })
+        Some(Bound { fields })
     }
 
     /// Bind the fields of the object or union that a node of a table is, by its name.
@@ -29,12 +26,8 @@ impl<const N: usize> Bound<N> {
     }
 
     /// Return the values of an object, in the order of the names.
-    pub fn of<'m>(&self, object: &Slot, message: &Message<'m>) -> Done<[&'m Slot; N]> {
-        let is_known = self.others.iter().all(|field| message.field(object, *field).is_absent());
-        if !is_known {
-            return Err(Why::Meaning);
-        }
-        Ok(self.fields.map(|field| message.field(object, field)))
+    pub fn of<'m>(&self, object: &Slot, message: &Message<'m>) -> [&'m Slot; N] {
+        self.fields.map(|field| message.field(object, field))
     }
 }
 

@@ -130,7 +130,7 @@ impl ConnectSchemas {
     /// Return what a schema says; one with a default, or that holds arrays or maps, is declined.
     fn said<'s>(&self, slot: &Slot, message: &Message<'s>) -> Done<Said<'s>> {
         let [kind, optional, field, name, _, _, parameters, default, fields, items, keys, values] =
-            self.node.of(slot, message)?;
+            self.node.of(slot, message);
         let has_more = [default, items, keys, values].iter().any(|slot| !slot.is_absent());
         let text = |slot: &Slot| {
             let is_there = slot.is_there().then(|| message.content(slot).ok_or(Why::Schema));

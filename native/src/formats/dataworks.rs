@@ -1,6 +1,7 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
 use super::bound::{Bound, known_arm};
+use super::change_table::{BEFORE, ChangeTable};
 use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
 use super::members::{extras, members};
@@ -10,33 +11,9 @@ use crate::json::scan::Kind;
 use crate::json::writing::{named, word, words};
 use crate::rows::{Means, Row, Written, distinct, old_key, write_key, write_row};
 use crate::table::Table;
+use crate::table::node::Arm;
 use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
-
-/// The change that each variant is.
-const OPS: [(&str, &str); 19] = [
-    ("Insert", "insert"),
-    ("UpdateAfter", "update"),
-    (BEFORE[0], "update"),
-    (BEFORE[1], "update"),
-    ("Delete", "delete"),
-    ("Heartbeat", "heartbeat"),
-    ("DdlCreate", "ddl"),
-    ("DdlAlter", "ddl"),
-    ("DdlErase", "ddl"),
-    ("DdlRename", "ddl"),
-    ("DdlCindex", "ddl"),
-    ("DdlDindex", "ddl"),
-    ("Truncate", "truncate"),
-    ("Query", "statement"),
-    ("TransactionBegin", "transaction"),
-    ("TransactionEnd", "transaction"),
-    ("TransactionGtid", "transaction"),
-    ("TransactionXacommit", "transaction"),
-    ("TransactionXarollback", "transaction"),
-];
-const BEFORE: [&str; 2] = ["UpdateBeforeUpdateBefor", "UpdateBeforeUpdateBefore"];
-const OTHER: &str = "Other";
 
 /// What an arm of the payload means.
 #[derive(Clone, Copy)]
@@ -46,14 +23,13 @@ struct Operation {
     is_other: bool,
 }
 
-/// Return what an arm is, by the title of its schema; none if it has no meaning yet.
-fn operation_of(title: &str) -> Option<Operation> {
-    let is_before = BEFORE.contains(&title);
-    if title == OTHER {
-        return Some(Operation { op: "other", is_before, is_other: true });
+impl Operation {
+    /// Return what an arm is; none if it has no meaning yet. That of all other tags is kept whole.
+    fn new(arm: &Arm, op: Option<&'static str>) -> Option<Self> {
+        let is_before = op == Some(BEFORE);
+        let op = if is_before { "update" } else { op.or(arm.word.is_none().then_some("other"))? };
+        Some(Operation { op, is_before, is_other: arm.word.is_none() })
     }
-    let (_, op) = OPS.iter().find(|(name, _)| *name == title)?;
-    Some(Operation { op, is_before, is_other: false })
 }
 
 /// Columns that name the rows of tables without a primary key.
@@ -63,8 +39,8 @@ pub struct DataWorks {
     message: Bound<3>,
     payload: Bound<7>,
     image: Bound<1>,
-    times: Bound<3>,
-    ddl: Bound<2>,
+    table: ChangeTable,
+    ddl: Bound<1>,
     schemas: TableSchemas,
     /// By the index of an arm; none for a variant that has no meaning yet.
     operations: Vec<Option<Operation>>,
@@ -78,15 +54,16 @@ impl DataWorks {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let payload = table.union(*table.by_name.get("Payload")?)?;
         let fields = ["op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"];
-        let times = ["eventTime", "systemTime", "checkpointTime"];
+        let changes = ChangeTable::new(table)?;
+        let operations = payload.arms.iter().zip(&changes.ops);
         Some(DataWorks {
             message: Bound::new(table.union(table.root)?, ["schema", "payload", "version"])?,
             payload: Bound::new(payload, fields)?,
             image: Bound::named(table, "Image", ["dataColumn"])?,
-            times: Bound::named(table, "Times", times)?,
-            ddl: Bound::named(table, "DdlStatement", ["text", "ddlMeta"])?,
+            ddl: Bound::named(table, "DdlStatement", ["text"])?,
             schemas: TableSchemas::new(table)?,
-            operations: payload.arms.iter().map(|arm| operation_of(&arm.title)).collect(),
+            operations: operations.map(|(arm, op)| Operation::new(arm, *op)).collect(),
+            table: changes,
             keys: options.key_columns.as_deref().map(distinct),
             mode: options.row_image.clone(),
             is_utc: options.time_zone == "UTC",
@@ -106,7 +83,7 @@ impl DataWorks {
         if !row.reset(image.is_there()) {
             return Ok(());
         }
-        let [values] = self.image.of(image, message)?;
+        let [values] = self.image.of(image, message);
         let mut next = 0;
         write_row(values, message, row, columns.of(name).open(), |name, slot, out| {
             match table.columns.next(name, &mut next) {
@@ -163,13 +140,13 @@ impl DataWorks {
 impl Adapter for DataWorks {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let [schema, payload, version] = self.message.of(&input.root, message)?;
+        let [schema, payload, version] = self.message.of(&input.root, message);
         let known = message.known(schema).ok_or(Why::Schema)?;
-        let table = known.meaning(|known| self.schemas.make(known))?;
+        let table = known.meaning(|known| self.schemas.make(known, &self.table.apart))?;
         let operation = known_arm(&self.operations, payload)?;
-        let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message)?;
+        let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message);
         columns.of(Name::Op).put(operation.op.as_bytes());
-        columns.of(Name::System).put(b"dataworks");
+        columns.of(Name::System).put(self.table.system.as_bytes());
         for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
             if let Some(place) = place {
                 columns.of(name).put(place);
@@ -178,9 +155,9 @@ impl Adapter for DataWorks {
         columns.of(Name::Fingerprint).put(&table.fingerprint);
         let out = columns.of(Name::Attributes).open();
         out.extend_from_slice(&table.attributes);
-        members(&[("op", op), ("version", version)], message, out)?;
         if operation.is_other {
             // All that it holds is kept.
+            members(&[("op", op), ("version", version)], message, out)?;
             let held = [("before", before), ("after", after), ("sequence_id", sequence), ("scn", scn)];
             named(b"payload", out);
             out.push(b'{');
@@ -197,29 +174,22 @@ impl Adapter for DataWorks {
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
         self.keys(operation.op, table, rows, columns)?;
-        let [event_time, system_time, checkpoint_time] = self.times.of(timestamp, message)?;
-        let mut ddl_meta = &ABSENT;
         if ddl.is_there() {
-            let [text, meta] = self.ddl.of(ddl, message)?;
-            ddl_meta = meta;
+            let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;
         }
         let out = columns.of(Name::Attributes).open();
-        let times = [("system_time", system_time), ("checkpoint_time", checkpoint_time)];
-        members(&times, message, out)?;
-        members(&[("scn", scn), ("ddl_meta", ddl_meta)], message, out)?;
+        self.table.attributes(message, &input.root, out)?;
         if rows.iter().any(|row| row.is_there) {
             word("row_image", &self.mode, out);
         }
         words("leniencies", notes, out);
         extras(message, out)?;
         out.push(b'}');
-        let time = event_time.value;
         Ok(Rest {
-            event_time: (time != -1).then(|| time * 1000),
             sequence: sequence_of(sequence, message, operation.is_before)?,
             has_decimal_key: self.has_decimal_key(table),
-            is_empty_image: false,
+            ..self.table.rest(message, &input.root)
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The schemas that stand in DataWorks messages: the types of columns, and the place of the table.
 
 use super::bound::Bound;
+use super::change_table::Parts;
 use super::declared::{Declared, fingerprint};
-use super::members::members;
 use crate::table::Table;
 use crate::table::tape::{Known, Slot};
 use crate::why::{Done, Why};
@@ -32,29 +32,26 @@ pub struct TableSchema {
 
 /// Reads schemas.
 pub struct TableSchemas {
-    schema: Bound<3>,
+    schema: Bound<2>,
     column: Bound<2>,
-    source: Bound<5>,
 }
 
 impl TableSchemas {
     pub fn new(table: &Table) -> Option<Self> {
-        let places = ["dbType", "dbVersion", "dbName", "schemaName", "tableName"];
         Some(TableSchemas {
-            schema: Bound::named(table, "DataSchema", ["dataColumn", "primaryKey", "source"])?,
+            schema: Bound::named(table, "DataSchema", ["dataColumn", "primaryKey"])?,
             column: Bound::named(table, "ColumnType", ["name", "type"])?,
-            source: Bound::named(table, "Source", places)?,
         })
     }
 
-    pub fn make(&self, known: &Known) -> Done<TableSchema> {
+    pub fn make(&self, known: &Known, parts: &Parts) -> Done<TableSchema> {
         let message = known.message();
         let content = |slot: &Slot| message.content(slot).ok_or(Why::Name);
-        let [columns, primary_key, source] = self.schema.of(&known.slot, &message)?;
+        let [columns, primary_key] = self.schema.of(&known.slot, &message);
         let mut made = TableSchema { attributes: vec![b'{'], ..TableSchema::default() };
         made.fingerprint = fingerprint(&known.text);
         for column in message.elements(columns) {
-            let [name, kind] = self.column.of(column, &message)?;
+            let [name, kind] = self.column.of(column, &message);
             made.columns.add(content(name)?, type_of(content(kind)?))?;
         }
         for name in message.elements(primary_key) {
@@ -65,14 +62,10 @@ impl TableSchemas {
                 made.primary_key.push(name);
             }
         }
-        if source.is_there() {
-            let [db_type, db_version, names @ ..] = self.source.of(source, &message)?;
-            let parts = [("db_type", db_type), ("db_version", db_version)];
-            members(&parts, &message, &mut made.attributes)?;
-            for (place, name) in made.source.iter_mut().zip(names) {
-                if name.is_there() {
-                    *place = Some(content(name)?.to_vec()).filter(|name| !name.is_empty());
-                }
+        parts.write(&message, &known.slot, &mut made.attributes)?;
+        for (place, name) in made.source.iter_mut().zip(parts.names(&message, &known.slot)) {
+            if name.is_there() {
+                *place = Some(content(&name)?.to_vec()).filter(|name| !name.is_empty());
             }
         }
         Ok(made)

@@ -1,11 +1,10 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
-use std::ops::Range;
-
 use super::bound::{Bound, known_arm};
+use super::change_table::ChangeTable;
 use super::connect::{Connect, ConnectColumns, ConnectSchemas, ConnectType};
 use super::connect_values::write_value;
-use super::members::{extras, members};
+use super::members::extras;
 use super::record_key::is_cell;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
@@ -15,23 +14,14 @@ use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
 
-/// The change that each variant is.
-const OPS: [(&str, &str); 4] =
-    [("Insert", "insert"), ("Update", "update"), ("Delete", "delete"), ("Read", "read")];
-
-/// Milliseconds since the Unix epoch of the years from 1 to 9999, those that a time can have.
-const MILLISECONDS: Range<i64> = -62_135_596_800_000..253_402_300_800_000;
-
 /// Column of an HBase table that holds the row key.
 const ROW_KEY: &[u8] = b"ROW";
 
 pub struct Lindorm {
     message: Bound<2>,
-    payload: Bound<5>,
-    source: Bound<5>,
+    payload: Bound<2>,
+    table: ChangeTable,
     schemas: ConnectSchemas,
-    /// By the index of an arm; none for a variant that has no meaning yet.
-    ops: Vec<Option<&'static str>>,
     keys: Option<Vec<Vec<u8>>>,
     families: Option<Vec<Vec<u8>>>,
     mode: String,
@@ -40,13 +30,11 @@ pub struct Lindorm {
 impl Lindorm {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let payload = table.union(*table.by_name.get("Payload")?)?;
-        let op_of = |title: &str| OPS.iter().find(|(name, _)| *name == title).map(|(_, op)| *op);
         Some(Lindorm {
             message: Bound::new(table.union(table.root)?, ["schema", "payload"])?,
-            payload: Bound::new(payload, ["op", "ts_ms", "before", "after", "source"])?,
-            source: Bound::named(table, "Source", ["version", "db", "namespace", "table", "ts_ms"])?,
+            payload: Bound::new(payload, ["before", "after"])?,
+            table: ChangeTable::new(table)?,
             schemas: ConnectSchemas::new(table)?,
-            ops: payload.arms.iter().map(|arm| op_of(&arm.title)).collect(),
             keys: options.key_columns.as_deref().map(distinct),
             families: options.column_families.as_deref().map(distinct),
             mode: options.row_image.clone(),
@@ -208,10 +196,9 @@ impl Adapter for Lindorm {
 
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let [schema, payload] = self.message.of(&input.root, message)?;
-        let op = known_arm(&self.ops, payload)?;
-        let [word_of_op, ts_ms, before, after, source] = self.payload.of(payload, message)?;
-        let [version, db, namespace, table, time] = self.source.of(source, message)?;
+        let [schema, payload] = self.message.of(&input.root, message);
+        let op = known_arm(&self.table.ops, payload)?;
+        let [before, after] = self.payload.of(payload, message);
         let connect = match message.known(schema) {
             Some(known) => Some(known.meaning(|known| self.schemas.make(known))?),
             None => None,
@@ -231,25 +218,17 @@ impl Adapter for Lindorm {
         scratch.notes.extend(assumed.into_iter().chain(unknown));
         let has_decimal_key = self.keys(op, &style, scratch, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
-        columns.of(Name::System).put(b"lindorm");
-        columns.of(Name::Database).put(message.content(namespace).ok_or(Why::Name)?);
-        columns.of(Name::Table).put(message.content(table).ok_or(Why::Name)?);
+        self.table.source(message, &input.root, columns)?;
         if let Some(connect) = connect {
             columns.of(Name::Fingerprint).put(&connect.fingerprint);
         }
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
-        members(&[("op", word_of_op), ("ts_ms", ts_ms)], message, out)?;
+        self.table.attributes(message, &input.root, out)?;
         word("row_image", &self.mode, out);
-        members(&[("db", db), ("version", version)], message, out)?;
         words("leniencies", &scratch.notes, out);
         extras(message, out)?;
         out.push(b'}');
-        Ok(Rest {
-            event_time: MILLISECONDS.contains(&time.value).then(|| time.value * 1000),
-            sequence: Some((time.value, 0)),
-            has_decimal_key,
-            is_empty_image: false,
-        })
+        Ok(Rest { has_decimal_key, ..self.table.rest(message, &input.root) })
     }
 }

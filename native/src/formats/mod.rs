@@ -3,6 +3,7 @@
 mod aerospike;
 mod aerospike_msgpack;
 mod bound;
+mod change_table;
 mod connect;
 mod connect_values;
 mod dataworks;

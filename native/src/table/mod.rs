@@ -31,6 +31,8 @@ pub struct Table {
     /// Names of leniencies.
     pub leniencies: Vec<String>,
     pub by_name: HashMap<String, usize>,
+    /// Where the parts of a change stand in messages, as JSON; null if the schemas do not say.
+    pub change: serde_json::Value,
 }
 
 impl Table {

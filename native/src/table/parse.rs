@@ -40,6 +40,7 @@ pub fn table(text: &str) -> Option<Table> {
         digest,
         leniencies: found.leniencies,
         by_name: found.names,
+        change: body.get("change")?.clone(),
     };
     mark_lenient(&mut table.nodes);
     name_places(&mut table.nodes);

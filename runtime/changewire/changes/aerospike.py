@@ -1,7 +1,6 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -10,22 +9,20 @@ from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
 from changewire.changes.aerospike_options import AerospikeKeywords
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.change_table import row_by, source_of
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, Issue, codec
 from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
 from changewire_messages import aerospike_json as wire
-from changewire_messages import change
+from changewire_messages.aerospike_json import changes as table
 from changewire_messages.support import Path
 
-SYSTEM: Final = "aerospike"
 OPTIONS: Final = frozenset({"row_image", *AerospikeKeywords.__annotations__})
 REASONS: Final[Mapping[str, str]] = {"key_columns": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
-
-_KNOWN = frozenset({wire.Write, wire.Delete})
 
 _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 """Bins whose value shows their type, and the field that it does not show."""
@@ -38,26 +35,20 @@ def aerospike_changes(
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
     """
-    if type(message) not in _KNOWN:
-        return unknown_event(message, SYSTEM)
-    key, gen, exp, lut = message.key, message.gen, message.exp, message.lut
-    attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
-    # What a message lacks is absent; what it holds as null is null.
-    given = {"gen": gen, "exp": exp, "lut": lut}
-    attributes |= {name: value for name, value in given.items() if value is not UNSET}
-    if isinstance(message, wire.Write):
+    op = table.op(message)
+    if op is None:
+        return unknown_event(message, table.SYSTEM)
+    attributes = table.attributes(message)
+    after = None
+    if op != "delete":
         after = _columns(message, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
         attributes["row_image"] = options.row_image if after else "keys"
-    else:
-        after = None
-        if message.durable is not UNSET:
-            attributes["durable"] = message.durable
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
-    row = record_change(key, gen or 0, lut, after, attributes)
-    if (digests := options.vendor["check_digests"]) != "off":
-        check_digest(row, message, ("key",), digests)
+    key = {KEY_COLUMN: message.key.digest}
+    row = row_by(table, message, op=op, key=key, after=after, attributes=attributes)
+    check_digest(row, message, ("key",), options.vendor["check_digests"])
     return row
 
 
@@ -66,32 +57,15 @@ def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     key = codec(options.format).decode_key(record_key)
     if isinstance(key, list):
         raise DecodeError(options.format, [Issue("", "batch", "key", "the key of one record", key)])
-    attributes = {"set": key.set, "user_key": key.user_key, "null_value": True}
-    return record_change(key, None, None, None, attributes)
-
-
-def record_change(
-    key: Any, gen: int | None, lut: Any, after: dict[str, Any] | None, attributes: dict[str, Any]
-) -> ChangeRow:
-    """Return the change of one record, from what messages of every encoding hold."""
     return ChangeRow(
-        op="delete" if after is None else "upsert",
-        source=_source(key.namespace, key.set),
+        op="delete",
+        source=source_of(table.SYSTEM, *table.source_of_key(key)),
         key={KEY_COLUMN: key.digest},
-        after=after,
-        event_time=lut * 1000 if lut else None,
-        sequence=change.Sequence(major=lut, minor=gen or 0) if lut else None,
-        attributes=attributes,
+        attributes={**table.attributes_of_key(key), "null_value": True},
     )
 
 
-@lru_cache(maxsize=256)
-def _source(namespace: str, set_name: str | None) -> change.Source:
-    """Return the place of a record; most messages of a topic come from few of them."""
-    return change.Source(system=SYSTEM, database=namespace, schema=None, table=set_name)
-
-
-def _columns(message: wire.Write, attributes: dict[str, Any]) -> dict[str, Any]:
+def _columns(message: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a record; what their values do not show goes to the attributes."""
     columns: dict[str, Any] = {}
     notes: dict[str, Any] = {}
@@ -124,5 +98,5 @@ def duplicate_bin(bins: Sequence[Any], at: Path) -> Issue:
 
 
 ADAPTER: Final = Adapter(
-    SYSTEM, aerospike_changes, OPTIONS, REASONS, delete_by_key=aerospike_delete
+    table.SYSTEM, aerospike_changes, OPTIONS, REASONS, delete_by_key=aerospike_delete
 )

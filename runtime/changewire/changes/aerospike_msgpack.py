@@ -8,56 +8,48 @@ from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike import (
     OPTIONS,
     REASONS,
-    SYSTEM,
     aerospike_delete,
     duplicate_bin,
-    record_change,
 )
-from changewire.changes.aerospike_digest import check_digest
+from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
 from changewire.changes.aerospike_particles import DURABLE, PLAIN, column_value, note
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.change_table import row_by
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, json_form
 from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
-
-_KNOWN = frozenset({wire.Write, wire.Delete, wire.LegacyDelete})
+from changewire_messages.aerospike_msgpack import changes as table
 
 
 def aerospike_msgpack_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
     """Return the change that a message is, as `aerospike_changes` does."""
-    if type(message) not in _KNOWN:
-        return unknown_event(message, SYSTEM)
+    op = table.op(message)
+    if op is None:
+        return unknown_event(message, table.SYSTEM)
     try:
-        row = _row(message, options.row_image)
+        row = _row(message, op, options)
     except RecursionError:
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
-    if (digests := options.vendor["check_digests"]) != "off":
-        check_digest(row, message, ("payload", "key"), digests)
+    check_digest(row, message, ("payload", "key"), options.vendor["check_digests"])
     return row
 
 
-def _row(message: Any, row_image: str) -> ChangeRow:
-    key = message.payload.key
-    attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
+def _row(message: Any, op: str, options: DecodeOptions) -> ChangeRow:
+    attributes, after = table.attributes(message), None
+    if op == "delete":
+        attributes["durable"] = _durable(message.payload.flags, attributes)
+    else:
+        after = _columns(message, attributes)
+        attributes["row_image"] = options.row_image if after else "keys"
     if message.extra is not UNSET:
         attributes["extra"] = {at: json_form(value) for at, value in message.extra.items()}
-    if isinstance(message, wire.LegacyDelete):
-        attributes["durable"] = _durable(message.payload.flags, attributes)
-        return record_change(key, None, None, None, attributes)
-    payload = message.payload
-    attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
-    if isinstance(payload, wire.WritePayload):
-        after = _columns(message, attributes)
-        attributes["row_image"] = row_image if after else "keys"
-    else:
-        after = None
-        attributes["durable"] = _durable(payload.flags, attributes)
-    return record_change(key, payload.gen, payload.lut, after, attributes)
+    key = {KEY_COLUMN: message.payload.key.digest}
+    return row_by(table, message, op=op, key=key, after=after, attributes=attributes)
 
 
 def _durable(flags: int, attributes: dict[str, Any]) -> bool:
@@ -84,5 +76,5 @@ def _columns(message: wire.Write, attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 ADAPTER: Final = Adapter(
-    SYSTEM, aerospike_msgpack_changes, OPTIONS, REASONS, delete_by_key=aerospike_delete
+    table.SYSTEM, aerospike_msgpack_changes, OPTIONS, REASONS, delete_by_key=aerospike_delete
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from msgspec import UNSET
@@ -10,13 +10,15 @@ from msgspec import UNSET
 from changewire.changes import dataworks_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.change_table import BEFORE
 from changewire.changes.dataworks_options import DataWorksKeywords
-from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
+from changewire.changes.dataworks_rows import INT64, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import MismatchError, key_of, on_the_clock, time_zone
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire
+from changewire_messages.dataworks_json import changes
 from changewire_messages.support import pointer_token
 
 HIDDEN_KEYS: Final = (
@@ -68,18 +70,6 @@ def _no_column(name: str, place: int, fits: list[str]) -> Issue:
     return Issue(f"/schema/primaryKey/{place}", "invalid-schema", "primaryKey", expected, name)
 
 
-_BEFORE_IMAGES: Final = get_args(wire.UpdateBefore)
-_OPS: Final[Mapping[type, Any]] = {
-    wire.Insert: "insert",
-    wire.UpdateAfter: "update",
-    **dict.fromkeys(_BEFORE_IMAGES, "update"),
-    wire.Delete: "delete",
-    wire.Heartbeat: "heartbeat",
-    **dict.fromkeys(get_args(wire.Ddl), "ddl"),
-    wire.Truncate: "truncate",
-    wire.Query: "statement",
-    **dict.fromkeys(get_args(wire.Transaction), "transaction"),
-}
 _FULL_LOAD: Final = "-1"
 _MOST_DIGITS: Final = 19
 _LARGEST: Final = 2**63 - 1
@@ -94,9 +84,12 @@ def dataworks_changes(
     if isinstance(payload, wire.Other):
         return _other(message, payload, table)
     used: list[str] = []
-    op, is_before = _OPS.get(type(payload)), isinstance(payload, _BEFORE_IMAGES)
+    op: Any = changes.op(message)
     if op is None:
-        return unknown_event(message, SYSTEM)
+        return unknown_event(message, changes.SYSTEM)
+    is_before = op == BEFORE
+    if is_before:
+        op = "update"
     issues: list[Issue] = []
     before = _row(payload.before, table, "before", used, issues)
     # The row after a delete would bring it back; that of a before-image comes in its own message.
@@ -113,7 +106,6 @@ def dataworks_changes(
         raise DecodeError(wire.FORMAT, issues)
     key = key_of(row, names) if row and names else None
     before_key = key_of(before, names) if op == "update" and key and before else None
-    time = payload.timestamp.event_time
     return ChangeRow(
         op=op,
         source=table.source,
@@ -121,8 +113,8 @@ def dataworks_changes(
         before_key=None if before_key == key else before_key,
         before=before,
         after=after,
-        event_time=None if time == -1 else time * 1000,
-        sequence=_sequence(payload.sequence_id, is_before=is_before),
+        event_time=changes.event_time(message),
+        sequence=_sequence(changes.sequence(message), is_before=is_before),
         ddl=payload.ddl.text or None if payload.ddl else None,
         schema_fingerprint=table.fingerprint,
         attributes=_attributes(message, table, None if row is None else options.row_image, used),
@@ -196,10 +188,11 @@ def _on_clock(value: datetime, sent: int, zone: ZoneInfo, used: list[str]) -> da
         return sent
 
 
-def _sequence(text: Any, *, is_before: bool) -> change.Sequence | None:
+def _sequence(order: tuple[Any, int] | None, *, is_before: bool) -> change.Sequence | None:
     """Return the order of a change: a before-image comes before its after-image."""
-    if text is None or text is UNSET:
+    if order is None:
         return None
+    text, _ = order
     if text == _FULL_LOAD:
         return change.Sequence(major=-1, minor=1)
     is_number = len(text) <= _MOST_DIGITS and text.isdigit() and text.isascii()
@@ -215,17 +208,7 @@ def _attributes(
     message: wire.Message, table: TableSchema, row_image: str | None, used: list[str]
 ) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
-    payload: Any = message.payload
-    times, ddl = payload.timestamp, payload.ddl
-    found: dict[str, Any] = {**table.attributes, "op": payload.op, "version": message.version}
-    if times.system_time is not UNSET:
-        found["system_time"] = times.system_time
-    if times.checkpoint_time is not UNSET:
-        found["checkpoint_time"] = times.checkpoint_time
-    if payload.scn is not UNSET:
-        found["scn"] = payload.scn
-    if ddl and ddl.ddl_meta is not UNSET:
-        found["ddl_meta"] = ddl.ddl_meta
+    found = {**table.attributes, **changes.attributes(message)}
     if row_image is not None:
         found["row_image"] = row_image
     if used:
@@ -236,7 +219,7 @@ def _attributes(
 
 
 ADAPTER: Final = Adapter(
-    system=SYSTEM,
+    system=changes.SYSTEM,
     change=dataworks_changes,
     options=frozenset({"row_image", "key_columns", *DataWorksKeywords.__annotations__}),
     reasons={"tombstones": "no document says what its record keys are"},

@@ -6,14 +6,14 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
+from changewire.changes.change_table import source_of
 from changewire.changes.values import MismatchError, base64_bytes, fingerprint, from_milliseconds
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Source
+from changewire_messages.dataworks_json import changes
 from changewire_messages.support import by_text
-
-SYSTEM: Final = "dataworks"
 
 Read = Callable[[Any, list[str]], Any]
 """From the value of a column, which is not null, to its typed value; adds names of leniencies.
@@ -124,23 +124,18 @@ class TableSchema(Struct, frozen=True):
 def _build(text: bytes) -> TableSchema:
     """Make a schema ready: a reader for each column, and what every change of it says."""
     schema = msgspec.json.decode(text, type=wire.DataSchema)
-    place = schema.source or wire.Source()
     columns, primary_key = schema.data_column or (), schema.primary_key or ()
     names = {column.name for column in columns}
-    attributes = {"db_type": place.db_type, "db_version": place.db_version}
     return TableSchema(
-        source=Source(
-            system=SYSTEM,
-            database=place.db_name or None,
-            schema=place.schema_name or None,
-            table=place.table_name or None,
+        source=source_of(
+            changes.SYSTEM, *(name or None for name in changes.source_of_schema(schema))
         ),
         readers={column.name: COLUMN_TYPES.get(column.type, unknown_type) for column in columns},
         kinds={c.name: KEPT_TYPES[c.type] for c in columns if c.type in KEPT_TYPES},
         primary_key=primary_key,
         is_key_declared=bool(primary_key) and names.issuperset(primary_key),
         fingerprint=fingerprint(text),
-        attributes={name: value for name, value in attributes.items() if value is not UNSET},
+        attributes=changes.attributes_of_schema(schema),
     )
 
 

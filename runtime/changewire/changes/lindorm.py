@@ -1,7 +1,6 @@
 """Lindorm messages to changes: rows before and after, and cells of HBase tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -9,6 +8,7 @@ from msgspec import UNSET
 from changewire.changes import lindorm_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.change_table import row_by, source_of
 from changewire.changes.connect import Reader
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.lindorm_options import LindormKeywords
@@ -23,39 +23,29 @@ from changewire.changes.lindorm_rows import (
     record_columns,
     typed_row,
 )
-from changewire.changes.values import MILLISECONDS, key_of
+from changewire.changes.values import key_of
 from changewire.codec import DecodeError, Issue
 from changewire.codec.framed import framing_issue
-from changewire_messages import change
 from changewire_messages import lindorm_json as wire
-
-_SYSTEM: Final = "lindorm"
+from changewire_messages.lindorm_json import changes as table
 
 FRAMED_KEY: Final = "framed-record-key"
 """Leniency: the record key is not read, and the row has its key elsewhere."""
-
-_OPS: Final[Mapping[type, Any]] = {
-    wire.Insert: "insert",
-    wire.Update: "update",
-    wire.Delete: "delete",
-    wire.Read: "read",
-}
 
 
 def lindorm_changes(
     message: wire.Message, record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
     """Return the change that a message is."""
-    payload = message.payload
-    op = _OPS.get(type(payload))
+    payload: Any = message.payload
+    op: Any = table.op(message)
     if op is None:
-        return unknown_event(message, _SYSTEM)
-    source = payload.source
+        return unknown_event(message, table.SYSTEM)
     used: list[str] = []
     issues: list[Issue] = []
     compiled = compiled_schema(message)
     before = None if payload.before is UNSET else payload.before
-    after = None if isinstance(payload, wire.Delete) else payload.after
+    after = None if op == "delete" else payload.after
     if compiled is not None:
         before = typed_row(before, "before", compiled, used, issues)
         after = typed_row(after, "after", compiled, used, issues)
@@ -74,15 +64,14 @@ def lindorm_changes(
     key, before_key = _keys(op, before, after, named, keys)
     if record_key and named is None:
         _check_framing(record_key, key, used)
-    return ChangeRow(
+    return row_by(
+        table,
+        message,
         op=op,
-        source=_source(source.namespace, source.table),
         key=key,
         before_key=before_key,
         before=before,
         after=after,
-        event_time=source.ts_ms * 1000 if source.ts_ms in MILLISECONDS else None,
-        sequence=change.Sequence(major=source.ts_ms, minor=0),
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
         attributes=_attributes(message, options.row_image, used),
     )
@@ -111,11 +100,10 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
         expected = f"a JSON object with {columns}"
         issue = Issue("", "invalid-record-key", "key", expected, record_key)
         raise DecodeError(wire.FORMAT, [issue])
-    source = change.Source(system=_SYSTEM, database=None, schema=None, table=None)
     attributes: dict[str, Any] = {"null_value": True}
     if used:
         attributes["leniencies"] = used
-    return ChangeRow(op="delete", source=source, key=key, attributes=attributes)
+    return ChangeRow(op="delete", source=source_of(table.SYSTEM), key=key, attributes=attributes)
 
 
 def _is_hbase(
@@ -162,20 +150,9 @@ def _keys(
     return key, None if before_key == key else before_key
 
 
-@lru_cache(maxsize=256)
-def _source(namespace: str, table: str) -> change.Source:
-    """Return the place of a row; most messages of a topic come from few of them."""
-    return change.Source(system=_SYSTEM, database=namespace, schema=None, table=table)
-
-
 def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
-    payload, source = message.payload, message.payload.source
-    found: dict[str, Any] = {"op": payload.op, "ts_ms": payload.ts_ms, "row_image": row_image}
-    if source.db is not UNSET:
-        found["db"] = source.db
-    if source.version is not UNSET:
-        found["version"] = source.version
+    found = {**table.attributes(message), "row_image": row_image}
     if used:
         found["leniencies"] = used
     if message.extra is not UNSET:
@@ -184,7 +161,7 @@ def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[
 
 
 ADAPTER: Final = Adapter(
-    system=_SYSTEM,
+    system=table.SYSTEM,
     change=lindorm_changes,
     options=frozenset({"row_image", "key_columns", *LindormKeywords.__annotations__}),
     delete_by_key=lindorm_delete,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
+from changewire.changes.change_table import source_of
 from changewire.changes.connect import (
     ConnectSchemaError,
     Difference,
@@ -20,7 +21,7 @@ from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schem
 from changewire.changes.values import Declared, EmbeddedSchema, base64_bytes
 from changewire.codec import DecodeError, Issue
 from changewire_messages import lindorm_json as wire
-from changewire_messages.change import Source
+from changewire_messages.lindorm_json import changes as table
 from changewire_messages.support import pointer_token
 
 _IMAGES: Final = ("after", "before")
@@ -31,9 +32,9 @@ def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
     compiled = compiled_schema(message)
     if compiled is None:
         return None
-    place = message.payload.source
-    source = Source(system="lindorm", database=place.namespace, schema=None, table=place.table)
-    return EmbeddedSchema(source, compiled.fingerprint, compiled.text)
+    return EmbeddedSchema(
+        source_of(table.SYSTEM, *table.source(message)), compiled.fingerprint, compiled.text
+    )
 
 
 def lindorm_columns(schema: Any) -> dict[str, str]:

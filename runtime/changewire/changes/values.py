@@ -88,10 +88,6 @@ class Declared(NamedTuple):
     value: Any
 
 
-MILLISECONDS: Final = range(-62_135_596_800_000, 253_402_300_800_000)
-"""Milliseconds since the Unix epoch of the years from 1 to 9999, those that a time can have."""
-
-
 def from_milliseconds(milliseconds: int) -> datetime:
     """Return a time in UTC from milliseconds since the Unix epoch."""
     return EPOCH + _MILLISECOND * milliseconds

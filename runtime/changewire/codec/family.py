@@ -11,6 +11,7 @@ from msgspec import structs
 
 from changewire.codec.issues import Issue, issue_of
 from changewire_messages.hooks import read_unknown
+from changewire_messages.support import arms, read_as
 
 _NO_ARRAY: Final = (
     "object, not an array of messages (a file that is one has the shape json-array: "
@@ -31,11 +32,13 @@ class GeneratedFamily:
         self.encoding: str = module.ENCODING
         self.exact: bool = module.EXACT
         self.roles: dict[str, str] = {"message": message} if message else dict(module.ROLES)
-        self.types: dict[str, Any] = {r: getattr(module, name) for r, name in self.roles.items()}
+        self.types: dict[str, Any] = {
+            r: read_as(getattr(module, name)) for r, name in self.roles.items()
+        }
         message = self.types["message"]
-        self.arms: tuple[Any, ...] = _arms(message)
+        self.arms: tuple[Any, ...] = arms(message)
         fields = [field for arm in self.arms for field in structs.fields(arm)]
-        self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in _arms(f.type))
+        self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in arms(f.type))
         # Messages that are arrays themselves have no tag by name.
         self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
@@ -138,14 +141,14 @@ class GeneratedFamily:
     def variants(self) -> dict[type, str]:
         """Title of the schema of each model that has one of its own, beside those of the roles."""
         titles = [title for title in self._module.DIGESTS if title not in self.roles.values()]
-        return {arm: title for title in titles for arm in _arms(getattr(self._module, title))}
+        return {arm: title for title in titles for arm in arms(getattr(self._module, title))}
 
     @cached_property
     def payload(self) -> tuple[str, str] | None:
         """The field whose models have titles, where a message wraps its variants."""
         hints = get_type_hints(self.arms[0])
         fields = structs.fields(self.arms[0])
-        found = (f for f in fields if not self.variants.keys().isdisjoint(_arms(hints[f.name])))
+        found = (f for f in fields if not self.variants.keys().isdisjoint(arms(hints[f.name])))
         return next(((field.name, field.encode_name) for field in found), None)
 
     @cached_property
@@ -153,7 +156,7 @@ class GeneratedFamily:
         """Titles of the schemas of the variants that a message can be of."""
         kinds = self.arms
         if self.payload is not None:
-            kinds = _arms(get_type_hints(self.arms[0])[self.payload[0]])
+            kinds = arms(get_type_hints(self.arms[0])[self.payload[0]])
         return list(dict.fromkeys(t for kind, t in self.variants.items() if kind in kinds))
 
     @cached_property
@@ -165,14 +168,10 @@ class GeneratedFamily:
         return self.part("extras")  # type: ignore[no-any-return]
 
 
-def _arms(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) or (kind,)
-
-
-def _by_tag(arms: tuple[Any, ...]) -> Callable[[object], Any]:
+def _by_tag(models: tuple[Any, ...]) -> Callable[[object], Any]:
     """Return the function that finds the model of an object by its tag."""
-    name = arms[0].__struct_config__.tag_field
-    arm_of = {arm.__struct_config__.tag: arm for arm in arms}
+    name = models[0].__struct_config__.tag_field
+    arm_of = {model.__struct_config__.tag: model for model in models}
 
     def by_tag(obj: Any) -> Any:
         tag = obj.get(name) if isinstance(obj, dict) else None
@@ -190,9 +189,8 @@ def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
 
     At the root a tag says enough; further down others have the same one.
     """
-    arms = get_args(kind)
-    if arms:
-        return any(looks_like(value, arm, is_root=is_root) for arm in arms)
+    if get_args(kind):
+        return any(looks_like(value, arm, is_root=is_root) for arm in get_args(kind))
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return True
     if not _is_dict(value):

@@ -1,6 +1,5 @@
 """What a value says to a person: times as dates, Base64 as bytes, bytes as text where they are."""
 
-import re
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
@@ -10,19 +9,18 @@ from msgspec.msgpack import Ext
 from changewire.changes.values import EPOCH, base64_bytes
 from changewire.explain.schema import Node
 
-_TIME = re.compile(r"\b(milliseconds|seconds) since the Unix epoch")
 _UNITS: Final[dict[str, Any]] = {
+    "microseconds": (timedelta(microseconds=1), "microseconds"),
     "milliseconds": (timedelta(milliseconds=1), "milliseconds"),
     "seconds": (timedelta(seconds=1), "seconds"),
 }
 """Of a unit, how long it is, and what ISO 8601 text is written to."""
 
 
-def reading(value: object, node: Node, meaning: str, about: str) -> str:
+def reading(value: object, node: Node) -> str:
     """Return what a value says; empty if it says no more than itself."""
     if type(value) is int:
-        text = meaning if _TIME.search(meaning) else about
-        return _time(value, node, text)
+        return _time(value, node)
     if type(value) is str and node.get("contentEncoding") == "base64":
         data = base64_bytes(value)
         return "" if data is None else _bytes(data)
@@ -40,18 +38,12 @@ def typed_reading(value: object) -> str:
     return str(value) if isinstance(value, (Decimal, timedelta)) else ""
 
 
-def _time(number: int, node: Node, text: str) -> str:
-    """Return a time; where the schema says that a number means something else, what it says."""
-    unit = _TIME.search(text)
-    if unit is None:
-        return ""
-    for name, condition in node.get("x-leniency", {}).items():
-        if condition.get("const") == number:
-            return str(name)
-    for clause in re.split(r"[;,.] ", text):
-        if re.search(rf"(?<![\w.-]){number}(?![\w-])", clause):
-            return clause.removesuffix(".")
-    step, precision = _UNITS[unit[1]]
+def _time(number: int, node: Node) -> str:
+    """Return a time; if the schema says that a number means something else, what it says."""
+    unknown = node.get("x-unknown", {}).get(str(number))
+    if "x-unit" not in node or unknown:
+        return f"{number} means {unknown}" if unknown else ""
+    step, precision = _UNITS[node["x-unit"]]
     try:
         found: datetime = EPOCH + number * step
     except OverflowError:  # the year is before 1 or after 9999

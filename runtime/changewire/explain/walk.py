@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from changewire.codec.issues import Issue, type_word
 from changewire.explain.readings import reading
-from changewire.explain.schema import NOTHING_KNOWN, Node, chain, is_of_type
+from changewire.explain.schema import NOTHING_KNOWN, Node, chain
 from changewire_messages.support import key_token
 
 State = Literal["known", "unknown", "missing"]
@@ -67,13 +67,12 @@ class _Step(NamedTuple):
     part: _Part
     pointer: str
     depth: int
-    about: str
     repeated: bool
 
 
 def walk(value: object, root: Node, most: int | None) -> Iterator[Field]:
     """Yield each field of a parsed message."""
-    stack = [_Step(_Part("", "", value, {"$ref": "#"}, "known"), "", 0, "", repeated=False)]
+    stack = [_Step(_Part("", "", value, {"$ref": "#"}, "known"), "", 0, repeated=False)]
     done = 0
     while stack:
         step = stack.pop()
@@ -86,26 +85,23 @@ def walk(value: object, root: Node, most: int | None) -> Iterator[Field]:
             shown = _bounded(parts[:room], 0 if repeated else most)
         yield _field(step, nodes, len(parts) - len(shown))
         done += 1
-        about = _last(nodes, "description")
         stack.extend(
-            _Step(part, f"{step.pointer}/{part.token}", step.depth + 1, about, repeated)
+            _Step(part, f"{step.pointer}/{part.token}", step.depth + 1, repeated)
             for part in reversed(shown)
         )
 
 
 def _field(step: _Step, nodes: list[Node], left_out: int) -> Field:
     value, own = step.part.value, step.part.node
-    meaning = own.get("description") or _last(nodes, "description")
     holds_others = isinstance(value, (dict, list, tuple))
-    is_typed = is_of_type(nodes[-1], value) and bool(nodes[-1])
     return Field(
         pointer=step.pointer,
         name=step.part.name,
         depth=step.depth,
         value=UNSET if holds_others else value,
         kind=_last(nodes[1:], "title") or type_word(value),
-        meaning=meaning,
-        reading="" if holds_others else reading(value, nodes[-1], meaning, step.about * is_typed),
+        meaning=own.get("description") or _last(nodes, "description"),
+        reading="" if holds_others else reading(value, {**nodes[-1], **own}),
         state=step.part.state,
         tagged=any("oneOf" in node for node in nodes[:-1]),
         left_out=left_out,

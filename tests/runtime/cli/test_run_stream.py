@@ -28,8 +28,6 @@ from changewire.framing import Position, Record
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 Cli = Callable[..., Ended]
 COUNTS = tuple(MIXED_COUNTS)
 

@@ -16,7 +16,7 @@ from changewire_messages.bundles import schema_of
 
 modest = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     suppress_health_check=[
         HealthCheck.data_too_large,
         HealthCheck.filter_too_much,
@@ -26,7 +26,7 @@ modest = settings(
 )
 """For tests that draw whole messages, which are large."""
 
-thorough = settings(modest, max_examples=200)
+thorough = settings(modest, max_examples=100)
 """For tests that look for a rare disagreement."""
 
 CORPUS = Path(__file__).parents[2] / "corpus"

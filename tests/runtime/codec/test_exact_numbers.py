@@ -25,10 +25,7 @@ SCHEMA: dict[str, Any] = {
         "bounded": {"description": "A number.", "type": "number", "minimum": 0.1, "maximum": 5},
         "either": {"description": "A number.", "type": ["integer", "number", "string"]},
         "list": {"description": "Some.", "type": "array", "items": {"type": "number"}},
-        "most": {"description": "What has a rule.", "type": "number"},
     },
-    "if": {"required": ["most"]},
-    "then": {"properties": {"most": {"type": "number", "maximum": 0.3}}},
     "x-leniency": {
         "large": {"properties": {"any": {"type": "number", "minimum": 2}}, "required": ["any"]}
     },
@@ -86,8 +83,6 @@ def broken(codec: Codec, text: str) -> list[tuple[str, str]]:
         ('{"list": [0.12345678901234567890, 12345678901234567890.5]}', []),
         ('{"list": [1, 1e309]}', [("/list/1", "maximum")]),
         ('{"list": [1.7976931348623157e308, 1.79769313486231570001e308]}', []),
-        ('{"most": 0.30000000000000000000001}', []),
-        ('{"most": 0.31000000000000000000001}', [("", "then")]),
         ('{"any": 1e400}', []),
     ],
 )
@@ -106,7 +101,7 @@ NUMBERS = st.builds(
 
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
-@given(name=st.sampled_from(["any", "bounded", "either", "most"]), number=NUMBERS)
+@given(name=st.sampled_from(["any", "bounded", "either"]), number=NUMBERS)
 def test_any_number_has_one_verdict(codec: Codec, name: str, number: str) -> None:
     """Decoding, validation and encoding agree on a number of any size and precision."""
     broken(codec, f'{{"{name}": {number}}}')

@@ -25,6 +25,9 @@ import changewire as cw
 
 DEPTH = 100_000
 BITS = [1 << i for i in range(8)]
+EVERY = 3
+"""A byte is replaced by every third of the others; the next byte, by the next of them."""
+
 EXPECTED = cw.CODES.keys() - {"internal-error"}
 """Codes of what bytes can be; the other one would be a defect of changewire."""
 
@@ -228,7 +231,8 @@ def test_every_change_of_one_byte(name: str, path: Path) -> None:
     form, data, role = FORMATS[name], wire_of(path), role_of(path)
     codes: set[str] = set()
     for place, byte in enumerate(data):
-        for other in {byte ^ bit for bit in BITS} | set(form.encoding.damage):
+        others = sorted({byte ^ bit for bit in BITS} | set(form.encoding.damage))
+        for other in others[place % EVERY :: EVERY]:
             changed = data[:place] + bytes([other]) + data[place + 1 :]
             if role == "batch":
                 codes |= {getattr(item, "code", "") for item in form.codec.decode_all(changed)}

@@ -80,11 +80,13 @@ class Read:
         format: Their format.
         messages: The messages, by their offsets.
         befores_wait: Whether before images that came alone delete nothing.
+        named_by: Name of the source that tables have.
     """
 
     format: str
     messages: Sequence[bytes]
     befores_wait: bool = False
+    named_by: str = "database"
 
     def elements(self) -> Iterator[tuple[ChangePosition, cw.Change | cw.Rejection]]:
         """Yield what becomes of each element."""
@@ -117,11 +119,19 @@ class Read:
             changes.append(PositionedChange(_simple(found, key), position))
         if self.befores_wait:
             changes = without_waiting(changes)
-        changes = [replace(one, change=_of_database(one.change)) for one in changes]
+        changes = [replace(one, change=self._of_table(one.change)) for one in changes]
         return {
             table: {row.pop(_KEY): row for row in rows.values()}
             for table, rows in tables_of(changes, truncates=True).items()
         }
+
+    def table_of(self, change: cw.Change) -> str:
+        """Return the name of the table of a change."""
+        return safe_name(getattr(change.source, self.named_by) or "")
+
+    def _of_table(self, change: cw.Change) -> cw.Change:
+        """Return a change whose table has the name of its target."""
+        return replace(change, source=replace(change.source, table=self.table_of(change)))
 
 
 def _simple(change: cw.Change, key: Callable[[cw.Change, Any], Any]) -> cw.Change:
@@ -131,12 +141,6 @@ def _simple(change: cw.Change, key: Callable[[cw.Change, Any], Any]) -> cw.Chang
     after = None if change.after is None else {**change.key, **change.after}
     old = change.before_key and {_KEY: key(change, change.before_key)}
     return replace(change, key={_KEY: key(change, change.key)}, before_key=old, after=after)
-
-
-def _of_database(change: cw.Change) -> cw.Change:
-    """Return a change of the table of its database."""
-    source = replace(change.source, table=safe_name(change.source.database or ""))
-    return replace(change, source=source)
 
 
 def json_key(change: cw.Change, key: Any) -> str:

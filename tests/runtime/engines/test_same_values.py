@@ -37,7 +37,7 @@ Rows = dict[tuple[str, str], list[Row]]
 
 
 @pytest.fixture(scope="module")
-def rows(spark: SparkSession) -> Rows:
+def rows(spark: SparkSession, compiled: None) -> Rows:  # noqa: ARG001 - plans as users have them
     """The rows that Spark makes of each message, those of a batch in their order."""
     found: Rows = defaultdict(list)
     for name in FORMATS:

@@ -189,7 +189,6 @@ def test_elements_without_a_position_are_always_appended(
     assert spark.read.format("delta").load(log).count() == 2 * MIXED_COUNTS["elements"]
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) -> None:
     """Each message has the path and the number of its record, whatever the names of files are."""
     folder = tmp_path / "in"

@@ -32,8 +32,6 @@ from changewire.tables import PositionedChange
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
-
 HISTORIES = 60
 TYPED = (
     StructType().add("id", LongType()).add("price", DecimalType(10, 2)).add("name", StringType())

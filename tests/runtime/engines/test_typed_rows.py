@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 from pyspark.sql.types import (
     DecimalType,
     DoubleType,
@@ -33,6 +34,8 @@ from changewire.engines.typed.decode import TypedDecoder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 CONNECT = "org.apache.kafka.connect.data."
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody knows it by
@@ -16,6 +17,8 @@ from changewire.engines.spark.variant import numbers_as_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("compiled")
 
 FORMAT = "aerospike-json"
 HEAD = (

@@ -11,19 +11,30 @@ from changewire.tables import PositionedChange
 Batches = list[list[PositionedChange]]
 
 
-def deliveries(history: History) -> dict[str, Batches]:
-    """Return a history forwards and backwards, as one batch and one by one."""
+def deliveries(history: History, most: int | None = None) -> dict[str, Batches]:
+    """Return a history forwards and backwards, as one batch and one by one.
+
+    With `most`, the last of so many batches has all changes that are left.
+    """
     read = placed(*map(change, history.changes))
-    one_by_one = [[one] for one in read]
-    found = {"forwards": [read], "one by one": one_by_one}
+    found = {"forwards": [read], "one by one": _one_by_one(read, most)}
     if all(row["sequence"] for row in history.changes):
-        found |= {"backwards": [read[::-1]], "backwards one by one": one_by_one[::-1]}
+        back = read[::-1]
+        found |= {"backwards": [back], "backwards one by one": _one_by_one(back, most)}
     return found
 
 
+def _one_by_one(changes: list[PositionedChange], most: int | None) -> Batches:
+    alone = len(changes) if most is None else most - 1
+    last = changes[alone:]
+    return [*([one] for one in changes[:alone]), *([last] if last else [])]
+
+
 def delivered(name: str, batches: Batches, number: int) -> Batches:
-    """Return batches with keys, and for truncates a table, that no other delivery has."""
-    table = f"truncate{number}" if "truncate" in name else "t"
+    """Return batches with keys, and for truncates that come later a table, of their own."""
+    table = "t"
+    if "truncate" in name:
+        table = f"truncate{number}" if len(batches) > 1 else "truncated"
     found: Batches = []
     for batch in batches:
         found.append([])

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 BATCHES = 5
 
 
-def cut(number: int) -> list[list[PositionedChange]]:
+def cut(number: int, batches: int = BATCHES) -> list[list[PositionedChange]]:
     """Draw histories, and cut all that they deliver into batches, wherever that is."""
     images = ("full", "full", "patch", "keys")
     some = drawn_of(number, histories(images).flatmap(deliveries))
-    found: list[list[PositionedChange]] = [[] for _ in range(BATCHES)]
+    found: list[list[PositionedChange]] = [[] for _ in range(batches)]
     for which, delivery in enumerate(some):
         for i, batch in enumerate(delivery):
-            found[i % BATCHES] += [of_history(which, placed) for placed in batch]
+            found[i % batches] += [of_history(which, placed) for placed in batch]
     for which, updates in enumerate(drawn_of(number, halves()), number):
         for placed in updates:
             for _ in range(random.randint(0, 2)):  # noqa: S311 - lost, once or doubled
-                found[random.randrange(BATCHES)].append(apart(which, placed))  # noqa: S311
+                found[random.randrange(batches)].append(apart(which, placed))  # noqa: S311
     return found
 
 

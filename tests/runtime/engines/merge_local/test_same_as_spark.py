@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from deltalake import DeltaTable
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType
 from tests.runtime.engines.merge.lake import Lake as SparkLake
@@ -58,7 +57,6 @@ def contents(folder: str, order: tuple[str, ...]) -> tuple[dict[str, str], list[
     return {field["name"]: sql_name(field["type"]) for field in fields}, ordered
 
 
-@pytest.mark.usefixtures("interpreted")
 def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
     """Types and rows of the log and of each table are equal, with all metadata."""
     given: dict[str, Any] = {"apply_truncates": True, "row_schema": ROWS}

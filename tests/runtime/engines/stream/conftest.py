@@ -11,11 +11,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _interpreted(interpreted: None) -> None:
-    """Let Spark compile no plans."""
-
-
 @pytest.fixture(scope="package")
 def landed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Landed:
     """Two batches of mixed messages, in a log of Delta. Tests only look at them."""

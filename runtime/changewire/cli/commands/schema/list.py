@@ -1,5 +1,6 @@
 """``changewire schema list``."""
 
+import inspect
 from typing import Any, get_args
 
 from rich.table import Table
@@ -46,7 +47,7 @@ def _format(family: Any) -> dict[str, Any]:
         "variants": [
             {
                 "name": one.__name__,
-                "description": _first_sentence(one.__doc__ or ""),
+                "description": _first_sentence(inspect.getdoc(one) or ""),
                 "digest": family.DIGESTS.get(one.__name__),
             }
             for one in get_args(message) or (message,)

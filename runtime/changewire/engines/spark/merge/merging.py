@@ -111,7 +111,7 @@ class BatchMerge:
         if routes.refused:
             self.rows = with_reasons(self.rows, routes.refused)
             self.refused.are_marked = True
-        if self.options.tables.apply_truncates:
+        if self.options.tables.apply_truncates and self.facts.counts.by_operation["truncate"]:
             self.refused.by_rows.append(_LOST)
 
     def _with_schemas(self) -> BatchSources:

@@ -1,0 +1,204 @@
+//! Where the parts of a change stand in messages, as the schemas say.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::members::members;
+use crate::columns::{Columns, Name, Rest};
+use crate::json::scan::Kind;
+use crate::table::Table;
+use crate::table::node::Rule;
+use crate::table::tape::{Message, Slot};
+use crate::why::{Done, Why};
+
+/// The operations of changes.
+const OPS: [&str; 11] = [
+    "insert",
+    "update",
+    BEFORE,
+    "upsert",
+    "delete",
+    "read",
+    "heartbeat",
+    "ddl",
+    "statement",
+    "transaction",
+    "truncate",
+];
+
+/// Operation of an update whose message has only the row before it.
+pub const BEFORE: &str = "update-before";
+
+/// Microseconds since the Unix epoch of the years from 1 to 9999, those that a time can have.
+const TIMES: Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
+
+/// Columns of the place of a row, and what a table calls them.
+const PLACES: [(Name, &str); 3] =
+    [(Name::Database, "database"), (Name::Schema, "schema"), (Name::Table, "table")];
+
+/// Indices of fields, from a value to one within it.
+type Path = Vec<usize>;
+
+/// Where parts stand, as far as messages of a variant have them.
+#[derive(Default)]
+pub struct Parts {
+    /// Database, schema and table.
+    source: [Option<Path>; 3],
+    attributes: Vec<(String, Path)>,
+    time: Option<Path>,
+    order: Vec<Path>,
+}
+
+pub struct ChangeTable {
+    pub system: String,
+    /// The operation of each arm by which messages differ; none for one that has none.
+    pub ops: Vec<Option<&'static str>>,
+    unit: i64,
+    unknown: Vec<i64>,
+    /// By the arm of a message, if arms hold parts at other positions; else the one of all.
+    parts: Vec<Parts>,
+    /// Parts in a text that messages repeat, from there.
+    pub apart: Parts,
+}
+
+impl ChangeTable {
+    pub fn new(table: &Table) -> Option<Self> {
+        let given = &table.change;
+        let arms = match &table.nodes.get(table.root)?.rule {
+            Rule::Rows(rows) => rows.arms.iter().map(|arm| arm.node).collect(),
+            _ => vec![table.root],
+        };
+        let parts_of = |node: usize, is_apart: bool| {
+            let find = |given: &Value| {
+                let steps: Vec<&str> = given.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
+                let (path, apart) = path(table, node, &steps)?;
+                (apart == is_apart).then_some(path)
+            };
+            let named = given.get("attributes").and_then(Value::as_object).into_iter().flatten();
+            let order = given.get("sequence").and_then(Value::as_array).into_iter().flatten();
+            Parts {
+                source: PLACES.map(|(_, name)| find(given.get("source")?.get(name)?)),
+                attributes: named.filter_map(|(name, path)| Some((name.clone(), find(path)?))).collect(),
+                time: given.get("event_time").and_then(find),
+                order: order.filter_map(find).collect(),
+            }
+        };
+        let unknown = given.get("unknown")?.as_array()?.iter();
+        Some(ChangeTable {
+            system: given.get("system")?.as_str()?.to_owned(),
+            ops: ops(table)?,
+            unit: given.get("unit")?.as_i64()?,
+            unknown: unknown.map(Value::as_i64).collect::<Option<_>>()?,
+            parts: arms.iter().map(|arm| parts_of(*arm, false)).collect(),
+            apart: parts_of(table.root, true),
+        })
+    }
+
+    /// Write system and place of a row; its names have no escapes.
+    pub fn source(&self, message: &Message, root: &Slot, columns: &mut Columns) -> Done {
+        columns.of(Name::System).put(self.system.as_bytes());
+        let names = self.parts(root).names(message, root);
+        for ((column, _), name) in PLACES.into_iter().zip(names) {
+            if name.is_there() {
+                columns.of(column).put(message.content(&name).ok_or(Why::Name)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Write the attributes that a message has.
+    pub fn attributes(&self, message: &Message, root: &Slot, out: &mut Vec<u8>) -> Done {
+        self.parts(root).write(message, root, out)
+    }
+
+    /// Return the time of a change, and its place in the order of changes, as far as they are known.
+    pub fn rest(&self, message: &Message, root: &Slot) -> Rest {
+        let parts = self.parts(root);
+        let number = |path: &Path| {
+            let slot = at(path, root, message);
+            (slot.kind == Kind::Integer && !self.unknown.contains(&slot.value)).then_some(slot.value)
+        };
+        let time = parts.time.as_ref().and_then(number).and_then(|time| time.checked_mul(self.unit));
+        let mut order = parts.order.iter().map(number);
+        let major = order.next().flatten();
+        let minor = order.next().flatten().unwrap_or_default();
+        Rest {
+            event_time: time.filter(|time| TIMES.contains(time)),
+            sequence: major.map(|major| (major, minor)),
+            ..Rest::default()
+        }
+    }
+
+    fn parts(&self, root: &Slot) -> &Parts {
+        let arm = usize::try_from(root.value).ok().filter(|_| self.parts.len() > 1);
+        &self.parts[arm.unwrap_or_default()]
+    }
+}
+
+impl Parts {
+    /// Return database, schema and table.
+    pub fn names(&self, message: &Message, from: &Slot) -> [Slot; 3] {
+        let absent = crate::table::tape::ABSENT;
+        self.source.each_ref().map(|path| path.as_ref().map_or(absent, |path| at(path, from, message)))
+    }
+
+    /// Write the attributes that are there.
+    pub fn write(&self, message: &Message, from: &Slot, out: &mut Vec<u8>) -> Done {
+        let mut all = self.attributes.iter();
+        all.try_for_each(|(name, path)| members(&[(name.as_str(), &at(path, from, message))], message, out))
+    }
+}
+
+/// Return the value to which a path leads.
+fn at(path: &[usize], from: &Slot, message: &Message) -> Slot {
+    path.iter().fold(*from, |slot, index| *message.field(&slot, *index))
+}
+
+/// Return a path from a node, and whether it leads through a text that messages repeat: then it begins
+/// there. `None` if there is none.
+fn path(table: &Table, node: usize, steps: &[&str]) -> Option<(Path, bool)> {
+    let Some((step, rest)) = steps.split_first() else { return Some((Path::new(), false)) };
+    let (index, nodes) = match &table.nodes.get(node)?.rule {
+        Rule::Nullable(of) => return path(table, *of, steps),
+        Rule::Repeated(of) => return path(table, *of, steps).map(|(path, _)| (path, true)),
+        Rule::Union(union) => {
+            let index = union.field(step)?;
+            (index, union.arms.iter().filter_map(|arm| arm.nodes[index]).collect())
+        }
+        Rule::Row(row) => {
+            let index = row.names.iter().position(|name| name == step)?;
+            (index, vec![row.items[index]])
+        }
+        _ => return None,
+    };
+    let (mut found, is_apart) = nodes.into_iter().find_map(|node| path(table, node, rest))?;
+    if !is_apart {
+        found.insert(0, index);
+    }
+    Some((found, is_apart))
+}
+
+/// Return the operation of each arm of the union that has the tag.
+fn ops(table: &Table) -> Option<Vec<Option<&'static str>>> {
+    let given = table.change.get("ops")?.as_object()?;
+    let op_of = |tag: &str| {
+        let op = given.get(tag)?.as_str()?;
+        OPS.into_iter().find(|other| *other == op)
+    };
+    let steps = table.change.get("op")?.as_array()?;
+    let (tag, holder) = steps.split_last()?;
+    if let Rule::Rows(rows) = &table.nodes.get(table.root)?.rule {
+        let Rule::Row(row) = &table.nodes.get(rows.arms.first()?.node)?.rule else { return None };
+        let index = row.names.iter().position(|name| Some(name.as_str()) == tag.as_str())?;
+        let place = rows.at.iter().position(|at| *at == index)?;
+        return Some(rows.arms.iter().map(|arm| op_of(&arm.tags.first()?[place].to_string())).collect());
+    }
+    let mut union = table.union(table.root)?;
+    for step in holder {
+        let index = union.field(step.as_str()?)?;
+        union = table.union(union.arms.iter().find_map(|arm| arm.nodes[index])?)?;
+    }
+    let word = |word: &Option<Vec<u8>>| op_of(std::str::from_utf8(word.as_ref()?).ok()?);
+    Some(union.arms.iter().map(|arm| word(&arm.word)).collect())
+}
