@@ -117,10 +117,10 @@ RULES: Final[Mapping[str, Rule]] = {
     "PROPERTY_SAME_REPEATED": _note(
         "whether it is the same in message after message changed", "x-repeated"
     ),
-    "CHANGE_SAME_VALUE": _note("parts of a change stand elsewhere", "change"),
+    "CHANGE_SAME_VALUE": _note("parts of a change are elsewhere", "change"),
     "OP_SAME_VALUE": _note("the operation of a change was {old}, is {new}", "x-op"),
     "UNIT_SAME_VALUE": _note("a time was in {old}, is in {new}", "x-unit"),
-    "UNKNOWN_SAME_VALUE": _note("numbers that are no time were {old}, are {new}", "x-unknown"),
+    "UNKNOWN_SAME_VALUE": _note("numbers that are not a time were {old}, are {new}", "x-unknown"),
     "ALONE_NO_ADD": _wider("a message may be {new} alone", "x-alone"),
     "ALONE_NO_DELETE": _narrower("no message may be {old} alone", "x-alone"),
     "LENIENCY_NO_ADD": _note("a leniency is counted: {new}", "x-leniency"),
