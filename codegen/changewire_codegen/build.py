@@ -7,6 +7,7 @@ from typing import Any
 
 from changewire_codegen.alone import check_alone
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.flat import check_flat
 from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_problem
 from changewire_codegen.nodes import (
@@ -31,7 +32,7 @@ from changewire_codegen.types import LOOSE, Node, Place, build_type, is_by_any_k
 from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
-PROPERTY = LENIENT | {"x-repeated", "x-alone"}
+PROPERTY = LENIENT | {"x-repeated", "x-alone", "x-flat"}
 POSITION = LENIENT | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
@@ -77,6 +78,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )
     check_alone(family)
+    check_flat(family)
     check_open_rows(family)
     return family
 
@@ -196,6 +198,7 @@ def _properties(
             leniencies=node.get("x-leniency", {}),
             repeated=node.get("x-repeated", False),
             alone=node.get("x-alone", False),
+            flat=node.get("x-flat", False),
         )
         _check_repeated(prop, below)
         for name in sorted({prop.name, prop.attribute}):

@@ -19,8 +19,19 @@ RESERVED = frozenset(
 RESERVED_TITLES = frozenset(
     {
         *("ALONE", "Alone", "Annotated", "Any", "Callable", "ClassVar", "DIGESTS", "ENCODING"),
-        *("EXACT", "Extra", "FORMAT", "Final", "Int32", "Int64", "Literal", "Mapping", "Meta"),
-        *("OpenTag", "Optional", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union"),
+        *(
+            "EXACT",
+            "Extra",
+            "FLAT",
+            "FORMAT",
+            "Final",
+            "Int32",
+            "Int64",
+            "Literal",
+            "Mapping",
+            "Meta",
+        ),
+        *("Named", "OpenTag", "Optional", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union"),
         *("UnsetType", "ValueError"),
     }
 )

@@ -117,6 +117,7 @@ class Property:
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
         alone: Whether a message may be the value of this property, without the object around it.
+        flat: Whether the entries of this map stand in the object itself, in place of the map.
     """
 
     wire: str
@@ -128,6 +129,7 @@ class Property:
     leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     repeated: bool = False
     alone: bool = False
+    flat: bool = False
 
     @property
     def attribute(self) -> str:

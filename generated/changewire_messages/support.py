@@ -85,6 +85,12 @@ class Alone(str):
     __slots__ = ()
 
 
+class Named(str):
+    """Name under which a property stands on the wire, where the schema lets producers choose it."""
+
+    __slots__ = ()
+
+
 def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:
     """Return a function from JSON text to a model of a type, which is shared by equal texts.
 
@@ -343,6 +349,59 @@ def unwrap(value: dict[str, Any]) -> None:
         extra = value.pop("@extra", {})
         value.clear()
         value.update({**inner, "@extra": extra})
+
+
+def flat_name(obj: Mapping[str, Any], name: str, needed: Iterable[str]) -> str:
+    """Return the name of the property beside which the entries of a map stand.
+
+    It is the usual name, if its value is an object with all properties that are needed; otherwise
+    the first name whose value is, or again the usual one.
+    """
+    for other in (name, *obj):
+        value = obj.get(other)
+        if type(value) is dict and all(word in value for word in needed):
+            return other
+    return name
+
+
+def gather(obj: dict[str, Any], name: str, entries: str, needed: Iterable[str]) -> str:
+    """Move the entries that stand in an object to a map, in place; `scatter` undoes it.
+
+    Args:
+        obj: The object.
+        name: Name of the other property in the schema.
+        entries: Name of the map.
+        needed: By what the other property is found; see `flat_name`.
+
+    Returns:
+        The name of the other property on the wire.
+
+    Raises:
+        KeyError: It is not there.
+    """
+    found = flat_name(obj, name, needed)
+    value = obj.pop(found)
+    others = dict(obj)
+    obj.clear()
+    obj.update({name: value, entries: others})
+    if found != name:
+        obj["@named"] = found
+    return found
+
+
+def scatter(obj: dict[str, Any], name: str, entries: str) -> None:
+    """Move the entries of a map to the object that holds it, in place.
+
+    Raises:
+        ValueError: An entry has the name of the other property.
+    """
+    found, others = obj.pop("@named", name), obj.pop(entries)
+    value, extra = obj.pop(name), obj.pop("@extra", {})
+    if found in others:
+        raise ValueError(found)
+    obj.update({found: value, **others})
+    for pointer, more in extra.items():
+        insert(obj, pointer, more)
 
 
 def _pointer(path: Path) -> str:

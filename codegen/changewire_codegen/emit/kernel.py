@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
+from changewire_codegen.flat import flat_of
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -96,6 +97,8 @@ class _Nodes:
     def _made(self, definition: AnyDefinition, word: str | None) -> Mapping[str, Any]:
         if isinstance(definition, Union):
             return self._union(definition)
+        if flat_of(definition, self._family) is not None:
+            return _DECLINED
         if isinstance(definition, Object) and not definition.rules:
             return {
                 "kind": "object",

@@ -221,6 +221,11 @@ class Codec:
         except DecodeError:
             return msgspec.UNSET
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether the entries of a map stand in messages themselves."""
+        return self._family.flat is not None
+
     def is_of_it(self, obj: object) -> bool:
         """Return whether a parsed message, or the first of a batch, says it is of this format.
 
