@@ -70,7 +70,7 @@ def run(*, count: int, rounds: int) -> Iterator[Result]:
 def options_of(topic: str) -> DecodeOptions:
     """Return how the messages of a topic are decoded."""
     keys = ["id"] if topic.startswith("lindorm") else None
-    return DecodeOptions(topics.format_of(topic), keys=keys)
+    return DecodeOptions(topics.format_of(topic), key_columns=keys)
 
 
 def _write(table: Any, folder: Path) -> None:
@@ -124,7 +124,9 @@ def _jobs(frame: DataFrame, topic: str, made: Path) -> dict[str, Callable[[], Da
         BY_HAND: lambda: by_hand.ROWS[topic](frame),
         IDENTITY: lambda: frame.mapInArrow(_same, frame.schema),
         MADE: lambda: frame.mapInArrow(partial(_made, str(made)), ROWS),
-        OURS: lambda: cws.decode(frame, format=options.format, keys=options.keys).rows,
+        OURS: lambda: (
+            cws.decode(frame, format=options.format, key_columns=options.key_columns).rows
+        ),
     }
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from benchmarks.tables import Result, timed
 from benchmarks.timing import Action, Timing, compare
-from changewire.changes.adapters import BUILT_IN
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import BUILT_IN
 from changewire.codec import DecodeError, codec
 from changewire.engines.arrow.messages import opener
 from changewire.engines.decode import Decoder
@@ -34,7 +34,7 @@ _LONGEST = 20_000
 def run(*, rounds: int, seconds: float) -> Iterator[Result]:
     """Yield a table for each format, of the messages of its examples, broken ones among them."""
     for name in sorted(BUILT_IN):
-        decoder = Decoder(DecodeOptions(name, keys=["id"] if "lindorm" in name else None))
+        decoder = Decoder(DecodeOptions(name, key_columns=["id"] if "lindorm" in name else None))
         kernel = decoder.kernel
         if kernel is None:
             raise SystemExit("the native kernel is not installed: nox -s bench builds it")

@@ -26,7 +26,7 @@ OPTIONS = [
     DecodeOptions("aerospike-msgpack"),
     DecodeOptions("dataworks-json"),
     DecodeOptions("lindorm-json"),
-    DecodeOptions("lindorm-json", keys=["id"]),
+    DecodeOptions("lindorm-json", key_columns=["id"]),
 ]
 COLUMNS = pa.schema({"id": pa.int64(), "name": pa.string(), "amount": pa.float64()})
 ROW = RowType(COLUMNS, [""] * len(COLUMNS), "columns")

@@ -73,6 +73,6 @@ def _attributes(key: Column, is_write: Column) -> Column:
         "row.exp",
         "row.lut",
         "row.durable",
-        F.when(is_write, "full").alias("image"),
+        F.when(is_write, "full").alias("row_image"),
         F.when(F.size(telling) > 0, notes).alias("bins"),
     )

@@ -67,7 +67,7 @@ def made(messages: DataFrame, columns: Columns = COLUMNS, *others: str) -> DataF
         "m.version",
         F.col(f"{times}systemTime").alias("system_time"),
         F.col(f"{times}checkpointTime").alias("checkpoint_time"),
-        F.lit("full").alias("image"),
+        F.lit("full").alias("row_image"),
         "m.payload.scn",
     )
     major = F.col("m.payload.sequenceId").cast("long")

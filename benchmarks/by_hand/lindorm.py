@@ -84,7 +84,7 @@ def _made(
         F.col(f"{source}table").alias("table"),
     )
     attributes = F.struct(
-        op, f"{payload}ts_ms", F.lit("full").alias("image"), f"{source}db", f"{source}version"
+        op, f"{payload}ts_ms", F.lit("full").alias("row_image"), f"{source}db", f"{source}version"
     )
     return messages.select(
         *others,

@@ -68,7 +68,9 @@ def cases(env: Any) -> Result:
 
 def by_changewire(value: bytes) -> str:
     """Return what changewire makes of a message, as text: changes, or the codes of rejections."""
-    rows = cwa.decode([value], format="lindorm-json", keys=["id"]).rows.read_all().to_pylist()
+    rows = (
+        cwa.decode([value], format="lindorm-json", key_columns=["id"]).rows.read_all().to_pylist()
+    )
     texts = [
         f"rejected: {row['code']}"
         if row["kind"] == "dead_letter"

@@ -120,7 +120,7 @@ def _jobs(env: Any, folder: str, count: int) -> dict[str, Callable[[], float | N
 
 def _decode(folder: str, count: int, *, kernel: bool) -> None:
     os.environ[SWITCH] = "1" if kernel else "0"
-    decoded = cwa.decode(folder, format=FORMAT, keys=["id"])
+    decoded = cwa.decode(folder, format=FORMAT, key_columns=["id"])
     rows = sum(len(batch) for batch in decoded.rows)
     if rows != count:
         raise RuntimeError(f"{count} messages went in, {rows} rows came out")

@@ -69,7 +69,7 @@ def _what(step: Step) -> tuple[str, str]:
     """Return what a change does, in two lines."""
     cells = step.cells
     key = f"{cells['before_key']} → {cells['id']}" if cells.get("before_key") else cells["id"]
-    image = cells.get("image") or "full"
+    image = cells.get("row_image") or "full"
     first = " ".join(filter(None, (cells["op"], key, "" if image == "full" else f"({image})")))
     before = cells.get("before") and f"{cells['before']} before"
     return first, ", ".join(filter(None, (before, cells["after"])))

@@ -88,7 +88,7 @@ def change(row: dict[str, str]) -> cw.Change:
     key = {"id": int(row["id"])} if row["id"] else None
     has_after = kind != "delete" and not (before and not row["after"])
     major, _, minor = row["sequence"].partition(".")
-    image = {"image": row.get("image") or "full"} if kind != "delete" else {}
+    image = {"row_image": row.get("row_image") or "full"} if kind != "delete" else {}
     return cw.Change(
         op=kind,
         source=cw.Source(system="s", database="d", schema=None, table="t"),

@@ -10,6 +10,8 @@ from typing import Any, Final
 import changewire as cw
 import changewire.kafka as cwk
 from changewire import job
+from changewire.changes.adapters import formats_with
+from changewire.changes.vendors import VENDOR_OPTIONS
 from docs.making.commands import commands, default
 from docs.making.markdown import cell, table
 
@@ -35,6 +37,10 @@ def page() -> str:
         "options of `changewire.spark`, and [The Kafka source](../kafka-source.md) those of\n"
         "Spark's source.\n\n## Options of commands\n\n"
         + table(("option", "meaning", "default", "commands"), _of_commands())
+        + "\n## Options for the messages of one vendor\n\n"
+        "Whatever decodes messages takes them as keyword arguments too; formats of other vendors\n"
+        "refuse them.\n\n"
+        + table(("argument", "option", "values", "default", "meaning", "formats"), _of_vendors())
         + "\n## Options of functions\n\n"
         + table(("option", "default", "functions"), _of_functions())
     )
@@ -50,6 +56,15 @@ def _of_commands() -> Iterator[tuple[str, str, str, str]]:
                 where[words, cell(each.help or ""), default(each)].append(f"`{name}`")
     for (words, meaning, value), names in sorted(where.items()):
         yield words, meaning, value, ", ".join(names)
+
+
+def _of_vendors() -> Iterator[tuple[str, ...]]:
+    for name, each in VENDOR_OPTIONS.items():
+        values = " ".join(f"`{word}`" for word in each.words)
+        default = f"`{each.declaration.default!r}`"
+        formats = " ".join(f"`{found}`" for found in formats_with(name))
+        kind = values or ("names" if each.is_names else "text")
+        yield f"`{name}`", f"`{each.flag}`", kind, default, cell(each.help), formats
 
 
 def _of_functions() -> Iterator[tuple[str, str, str]]:

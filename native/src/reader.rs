@@ -64,7 +64,7 @@ impl Reader {
     pub fn new(format: &str, text: &str, options: &Options) -> Option<Self> {
         let table = table(text)?;
         let adapter = adapter(format, &table, options)?;
-        let (image, has_effects) = (options.image.clone(), options.effects);
+        let (image, has_effects) = (options.row_image.clone(), options.effects);
         Some(Reader { table, adapter, cache: Cache::default(), image, has_effects, foreign: Vec::new() })
     }
 

@@ -21,12 +21,12 @@ from changewire_messages import FORMATS
 
 if TYPE_CHECKING:
     from changewire.changes import Adapter, DecodeKeywords, DecodeOptions, changes, delete_by_key
-    from changewire.changes.aerospike_digest import digest
     from changewire.changes.connect import Difference
     from changewire.changes.contradictions import validate
     from changewire.changes.pairs import pair
     from changewire.changes.rows import row
     from changewire.changes.schemas import Schemas, SchemaUse, schemas
+    from changewire.changes.vendors import VendorKeywords, digest
     from changewire.codec import (
         CODES,
         Codec,
@@ -71,6 +71,7 @@ __all__ = [
     "Schemas",
     "Sequence",
     "Source",
+    "VendorKeywords",
     "__version__",
     "changes",
     "codec",
@@ -108,12 +109,12 @@ _MODULES: Final = {
         "changes",
         "delete_by_key",
     ),
-    "changewire.changes.aerospike_digest": ("digest",),
     "changewire.changes.connect": ("Difference",),
     "changewire.changes.contradictions": ("validate",),
     "changewire.changes.pairs": ("pair",),
     "changewire.changes.rows": ("row",),
     "changewire.changes.schemas": ("SchemaUse", "Schemas", "schemas"),
+    "changewire.changes.vendors": ("VendorKeywords", "digest"),
     "changewire.codec": (
         *("CODES", "Codec", "CodecError", "DecodeError", "EncodeError", "FormatError", "Issue"),
         *("codec", "detect", "formats"),

@@ -46,7 +46,7 @@ def encode(
     *,
     version: Version = "current",
     declared: bool = False,
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
 ) -> bytes:
     """Return the bytes of a model, or of a list of models; see `Codec.encode`.
 
@@ -56,11 +56,11 @@ def encode(
             deletes of two parts. ``current`` writes each model as it is.
         declared: Also refuse a model with values of other types than it declares for them, or that
             contradicts itself otherwise, as `validate` does.
-        keys: With `declared`, columns that name the row, as for `validate`.
+        key_columns: With `declared`, columns that name the row, as for `validate`.
 
     Raises:
         EncodeError: A model cannot be written, or the legacy version has no place for all of it.
-        ValueError: The format has no such version, or `keys` does not fit it.
+        ValueError: The format has no such version, or `key_columns` does not fit it.
     """
     coder = codec_of(model)
     if version != "current":
@@ -71,7 +71,7 @@ def encode(
     if declared:
         from changewire.changes.contradictions import contradictions, options_of
 
-        issues = contradictions(data, coder.format, options_of(coder.format, keys))
+        issues = contradictions(data, coder.format, options_of(coder.format, key_columns))
         if issues:
             raise EncodeError(coder.format, issues)
     return data

@@ -35,7 +35,7 @@ def test_the_job_made_by_hand_makes_the_same_rows(spark: SparkSession, topic: st
     frame = spark.createDataFrame(rows, "value binary")
     theirs = by_hand.ROWS[topic](frame)
     options = in_spark.options_of(topic)
-    ours = cws.decode(frame, format=options.format, keys=options.keys).rows
+    ours = cws.decode(frame, format=options.format, key_columns=options.key_columns).rows
     expected = [comparable(row, theirs.columns) for row in ours.collect()]
     assert len(expected) == 51 + 3 * len(batches)
     is_dead = [row["kind"] == "dead_letter" for row in expected]

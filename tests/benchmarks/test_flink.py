@@ -22,7 +22,7 @@ def test_files_hold_every_message_in_a_line(tmp_path: Path) -> None:
     for value in values:
         payload = json.loads(value)["payload"]
         assert {*(payload.get("after") or payload["before"])} == COLUMNS.keys()
-    counts = cwa.decode(tmp_path, format=rates.FORMAT, keys=["id"]).counts
+    counts = cwa.decode(tmp_path, format=rates.FORMAT, key_columns=["id"]).counts
     assert (counts.changes, counts.dead_letters) == (203, 0)
 
 

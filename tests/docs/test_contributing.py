@@ -285,24 +285,24 @@ def door_changes(message: Any, _record_key: bytes | None, options: DecodeOptions
         source=Source(system="building", database=None, schema=None, table="doors"),
         key={"door": message.door},
         after={"door": message.door, "badges": message.badges},
-        attributes={"image": options.image},
+        attributes={"row_image": options.row_image},
     )
 
 
-ADAPTER = Adapter("building", door_changes, {"image"})
+ADAPTER = Adapter("building", door_changes, {"row_image"})
 '''
 
 READ_DOOR = """
 import changewire as cw
 data = b'{"door": 7, "badges": [1]}'
 assert cw.detect(data) == "door-json" and "door-json" in cw.formats()
-(change,) = cw.changes(cw.decode(data, format="door-json"), image="patch")
+(change,) = cw.changes(cw.decode(data, format="door-json"), row_image="patch")
 assert (change.op, change.key, change.source.system) == ("insert", {"door": 7}, "building")
 assert type(cw.decode(data)) is cw.door_json.Passage
 try:
     cw.DecodeOptions("door-json", keys=["door"])
 except ValueError as error:
-    assert "keys does not apply to door-json" in str(error)
+    assert "key_columns does not apply to door-json" in str(error)
 else:
     raise AssertionError("an option that the adapter does not name is accepted")
 """
@@ -319,7 +319,7 @@ def test_a_new_format_is_schemas_one_module_and_one_row(copy: Copy) -> None:
     changes = copy.folder / "runtime" / "changewire" / "changes"
     changes.joinpath("door.py").write_text(DOOR_ADAPTER, "utf-8")
     row = '    "door-json": "changewire.changes.door:ADAPTER",\n    "lindorm-json"'
-    table = changes.joinpath("adapters.py")
+    table = changes.joinpath("vendors.py")
     table.write_text(table.read_text("utf-8").replace('    "lindorm-json"', row), "utf-8")
     copy.python("-c", READ_DOOR)
     corpus = "tests/corpus/door_json"
@@ -332,7 +332,7 @@ def test_a_new_format_is_schemas_one_module_and_one_row(copy: Copy) -> None:
     assert copy.changed() == {
         "schemas/door_json/family.json",
         "schemas/door_json/passage.json",
-        "runtime/changewire/changes/adapters.py",
+        "runtime/changewire/changes/vendors.py",
         "runtime/changewire/changes/door.py",
         f"{corpus}/valid/message-passage.json",
         f"{corpus}/valid/message-passage.model.txt",

@@ -40,7 +40,7 @@ def test_options_are_listed_by_name() -> None:
             rows = [row for row in of_commands.splitlines() if row.startswith(f"| `{each.opts[0]}")]
             is_argument = not called.startswith("-")
             assert is_argument or any(f"`{name}`" in row for row in rows), called
-    assert re.search(r"^\| `image` \| `'full'` \| .*`cw.changes`", of_functions, re.MULTILINE)
+    assert re.search(r"^\| `row_image` \| `'full'` \| .*`cw.changes`", of_functions, re.MULTILINE)
 
 
 def test_text_stays_text_in_a_cell() -> None:

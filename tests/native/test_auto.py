@@ -23,7 +23,12 @@ from changewire_messages import FORMATS as ALL
 pytestmark = needs_kernel
 
 OPTIONS: Sequence[Mapping[str, Any]] = (
-    *({}, {"image": "patch"}, {"keys": ["id"]}, {"families": ["f", "cf"], "image": "patch"}),
+    *(
+        {},
+        {"row_image": "patch"},
+        {"key_columns": ["id"]},
+        {"families": ["f", "cf"], "row_image": "patch"},
+    ),
 )
 CASES = [DecodeOptions("auto", **options) for options in OPTIONS]
 AUTO = CASES[0]

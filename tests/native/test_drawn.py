@@ -64,7 +64,9 @@ def test_record_keys(keys: list[str] | None) -> None:
     values = [value for value, _ in records] * 8
     drawn = [draw.choice(pool) for _ in values]
     families = ["f"] if keys and "ROW" in keys else None
-    compare(batch_of(values, drawn), DecodeOptions("lindorm-json", keys=keys, families=families))
+    compare(
+        batch_of(values, drawn), DecodeOptions("lindorm-json", key_columns=keys, families=families)
+    )
 
 
 COLUMN_TYPES: Sequence[Mapping[str, Any]] = (
@@ -126,8 +128,8 @@ def test_connect_schemas(seed: int) -> None:
     """Rows by embedded schemas of any columns are the same."""
     draw = random.Random(seed)  # noqa: S311 - no secret
     messages = [json.dumps(_with_schema(draw)).encode() for _ in range(1500)]
-    compare(batch_of(messages), DecodeOptions("lindorm-json", keys=["a"]))
-    compare(batch_of(messages), DecodeOptions("lindorm-json", keys=["z", "a"]), effects=True)
+    compare(batch_of(messages), DecodeOptions("lindorm-json", key_columns=["a"]))
+    compare(batch_of(messages), DecodeOptions("lindorm-json", key_columns=["z", "a"]), effects=True)
     compare(
         batch_of(messages, [b'{"a":1,"b":"AQ=="}'] * len(messages)), DecodeOptions("lindorm-json")
     )
@@ -197,7 +199,7 @@ def test_dataworks_schemas(seed: int) -> None:
     compare(batch_of(messages), DecodeOptions("dataworks-json"))
     compare(batch_of(messages), DecodeOptions("dataworks-json"), effects=True)
     compare(batch_of(messages), DecodeOptions("dataworks-json", "patch"), effects=True)
-    compare(batch_of(messages), DecodeOptions("dataworks-json", keys=["b", "a", "b"]))
+    compare(batch_of(messages), DecodeOptions("dataworks-json", key_columns=["b", "a", "b"]))
     zoned = compare(batch_of(messages), DecodeOptions("dataworks-json", time_zone="Asia/Shanghai"))
     assert zoned.share > 0
 

@@ -41,11 +41,11 @@ def effects(values: Sequence[bytes], options: DecodeOptions) -> tuple[list[Any],
     return found[EFFECTS].to_pylist(), native.counts.declined
 
 
-@pytest.mark.parametrize("image", ["full", "patch", "keys"])
+@pytest.mark.parametrize("row_image", ["full", "patch", "keys"])
 @pytest.mark.parametrize("op", ["c", "u", "d"])
-def test_images(op: str, image: Any) -> None:
+def test_images(op: str, row_image: Any) -> None:
     """All images together, so that rows with one effect, with two and with none alternate."""
-    options = DecodeOptions("lindorm-json", image=image, keys=["id"])
+    options = DecodeOptions("lindorm-json", row_image=row_image, key_columns=["id"])
     messages = [lindorm(op, *pair) for pair in IMAGES]
     effects(messages, options)
     effects([*messages, b"x", *reversed(messages)], options)
@@ -53,7 +53,7 @@ def test_images(op: str, image: Any) -> None:
 
 def test_a_key_that_moves() -> None:
     """The row of the old key is deleted before all else of its time, and the kernel says so."""
-    options = DecodeOptions("lindorm-json", keys=["id"])
+    options = DecodeOptions("lindorm-json", key_columns=["id"])
     moved = lindorm("u", {"id": 1, "a": 1}, {"id": 2, "a": 1})
     found, declined = effects([moved, lindorm("c", None, {"id": 3})], options)
     assert declined == 0
@@ -66,7 +66,7 @@ def test_a_key_that_moves() -> None:
 
 def test_a_patch_with_an_image_before() -> None:
     """Columns that only the image before has are among those that the patch sets."""
-    options = DecodeOptions("lindorm-json", image="patch", keys=["id"])
+    options = DecodeOptions("lindorm-json", row_image="patch", key_columns=["id"])
     found, declined = effects([lindorm("u", {"id": 1, "a": 1, "z": 0}, {"id": 1, "b": 2})], options)
     assert declined == 0
     assert found[0][0]["names"] == ["b", "a", "z"]
@@ -76,7 +76,7 @@ def test_a_lone_image_before() -> None:
     """One that is not whole does nothing to its row."""
     values = [value for value, _ in examples("dataworks-json") if value]
     before = [value for value in values if b'"op":"UPDATE_BEFOR"' in value]
-    found, declined = effects(before, DecodeOptions("dataworks-json", image="patch"))
+    found, declined = effects(before, DecodeOptions("dataworks-json", row_image="patch"))
     assert found.count([]) > len(found) / 2
     assert declined < len(found) / 2
 

@@ -49,4 +49,4 @@ def test_framed_records_without_the_option(format: str) -> None:
 
 
 def _keyed(format: str) -> list[DecodeOptions]:
-    return [DecodeOptions(format, keys=["id"])] if format == "lindorm-json" else []
+    return [DecodeOptions(format, key_columns=["id"])] if format == "lindorm-json" else []

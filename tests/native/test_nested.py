@@ -172,7 +172,7 @@ def test_drawn(format: str, decoder: type[TypedDecoder]) -> None:
         kind = struct_of(draw, 4)
         rows = [{f.name: value_of(draw, f.dataType) for f in kind.fields} for _ in range(_ROWS)]
         values = [*map(MAKERS[format], rows)]
-        options = DecodeOptions(format, keys=["id"] if format == "lindorm-json" else None)
+        options = DecodeOptions(format, key_columns=["id"] if format == "lindorm-json" else None)
         decode = decoder(options, row_columns(kind))
         found = compared(batch_of(values), decode)
         made += found.messages - found.declined
@@ -186,7 +186,7 @@ def test_drawn(format: str, decoder: type[TypedDecoder]) -> None:
 def one(column: DataType, *values: Any, metadata: Mapping[str, str] | None = None) -> int:
     """Compare the rows of values in a column of Lindorm; return how many the kernel declined."""
     kind = StructType([StructField("v", column, metadata=dict(metadata or {}))])
-    options = DecodeOptions("lindorm-json", keys=["id"])
+    options = DecodeOptions("lindorm-json", key_columns=["id"])
     messages = [of_lindorm({"v": value}) for value in values]
     return compared(batch_of(messages), TypedDecoder(options, row_columns(kind))).declined
 

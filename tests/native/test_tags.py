@@ -18,7 +18,7 @@ pytestmark = needs_kernel
 
 OPTIONS = {
     "dataworks-json": DecodeOptions("dataworks-json"),
-    "lindorm-json": DecodeOptions("lindorm-json", keys=["id"]),
+    "lindorm-json": DecodeOptions("lindorm-json", key_columns=["id"]),
 }
 DECOYS = [
     "INSERT",

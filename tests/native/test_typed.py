@@ -73,7 +73,7 @@ _MOST = 2_000
 
 def options(format: str) -> DecodeOptions:
     """Return the options of a format."""
-    return DecodeOptions(format, keys=KEYS.get(format))
+    return DecodeOptions(format, key_columns=KEYS.get(format))
 
 
 @cache

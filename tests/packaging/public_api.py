@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, is_typeddict
 
 PUBLIC: Final = {
     "changewire": "changewire",
@@ -74,15 +74,24 @@ def _class_lines(name: str, kind: type) -> Iterator[str]:
     bases = ", ".join(ast.unparse(base) for base in node.bases)
     yield f"{name}: class({bases})"
     seen = set[str]()
-    for owner in inspect.getmro(kind):
-        if not _is_ours(owner):
-            continue
+    for owner in _bases(kind):
         body = _node(owner)
         assert isinstance(body, ast.ClassDef)
         for member, text in _members(body):
             if member not in seen:
                 seen.add(member)
                 yield f"{name}.{text}"
+
+
+def _bases(kind: type) -> Iterator[type]:
+    """Yield a class and what it inherits from that is ours; a `TypedDict` forgets its bases."""
+    yield from filter(_is_ours, inspect.getmro(kind))
+    if is_typeddict(kind):
+        node = _node(kind)
+        assert isinstance(node, ast.ClassDef)
+        bases = [getattr(import_module(kind.__module__), ast.unparse(base)) for base in node.bases]
+        for base in filter(is_typeddict, bases):
+            yield from _bases(base)
 
 
 def _is_ours(kind: type) -> bool:
@@ -94,7 +103,7 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for child in node.body:
         if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
             name, default = child.target.id, "" if child.value is None else " = ..."
-            text = f"{name}: {ast.unparse(child.annotation)}{default}"
+            text = f"{name}: {ast.unparse(_type(child.annotation))}{default}"
         elif isinstance(child, ast.FunctionDef):
             name = child.name
             text = f"{name}{_signature(child)}"
@@ -102,6 +111,14 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
             continue
         if name in _CALLS or not name.startswith("_"):
             yield name, text
+
+
+def _type(annotation: ast.expr) -> ast.expr:
+    """Return an annotation without what a vendor declares of an option."""
+    match annotation:
+        case ast.Subscript(slice=ast.Tuple(elts=[kind, ast.Call(func=ast.Name("Declaration"))])):
+            return kind
+    return annotation
 
 
 def _signature(node: ast.AST) -> str:

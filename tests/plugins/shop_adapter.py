@@ -21,7 +21,7 @@ def _change(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -
     return cw.Change(
         op="upsert" if is_placed else "delete",
         source=SOURCE,
-        key=dict.fromkeys(options.keys or ["order"], order),
+        key=dict.fromkeys(options.key_columns or ["order"], order),
         before_key=None,
         before=None,
         after={"order": order, "total": message.total} if is_placed else None,
@@ -29,7 +29,7 @@ def _change(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -
         sequence=cw.Sequence(major=order, minor=0),
         ddl=None,
         schema_fingerprint=None,
-        attributes={"image": options.image, "record_key": record_key},
+        attributes={"row_image": options.row_image, "record_key": record_key},
     )
 
 
@@ -73,8 +73,8 @@ def _delete(record_key: bytes, options: cw.DecodeOptions) -> cw.Change:
     )
 
 
-change = cw.Adapter("shop", _change, {"image", "keys"}, delete_by_key=_delete)
-deaf = cw.Adapter("shop", _change, reasons={"keys": "orders have numbers"})
+change = cw.Adapter("shop", _change, {"row_image", "key_columns"}, delete_by_key=_delete)
+deaf = cw.Adapter("shop", _change, reasons={"key_columns": "orders have numbers"})
 failing = cw.Adapter("shop", _failing)
 nothing = cw.Adapter("shop", _nothing)
 wrong = cw.Adapter("shop", _wrong)

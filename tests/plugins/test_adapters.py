@@ -36,13 +36,13 @@ def adapt(installed: Path) -> Adapt:
 def test_an_adapter_makes_changes(adapt: Adapt) -> None:
     """It gets message, record key and options, and its change is that of the message."""
     adapt("change")
-    (change,) = cw.changes(cw.decode(PLACED), b"k", keys=["id"], image="patch")
+    (change,) = cw.changes(cw.decode(PLACED), b"k", key_columns=["id"], row_image="patch")
     assert (change.op, change.key, change.after) == (
         "upsert",
         {"id": 1},
         {"order": 1, "total": 1.5},
     )
-    assert change.attributes == {"image": "patch", "record_key": b"k"}
+    assert change.attributes == {"row_image": "patch", "record_key": b"k"}
     ((deleted, used),) = DecodeOptions(FORMAT).elements(DROPPED)
     assert isinstance(deleted, cw.Change)
     assert (deleted.op, used) == ("delete", ["unknown-property"])
@@ -111,8 +111,8 @@ def test_two_adapters_are_none(installed: Path) -> None:
 
 
 OTHER_THAN_DEFAULT: dict[str, Any] = {
-    "image": "patch",
-    "keys": ["order"],
+    "row_image": "patch",
+    "key_columns": ["order"],
     "families": ["f"],
     "digests": "count",
     "null_value": "delete",
@@ -123,7 +123,11 @@ OTHER_THAN_DEFAULT: dict[str, Any] = {
 @pytest.mark.parametrize("option", OTHER_THAN_DEFAULT)
 @pytest.mark.parametrize(
     ("name", "heeded"),
-    [("change", {"image", "keys", "null_value"}), ("deaf", set[str]()), (None, set[str]())],
+    [
+        ("change", {"row_image", "key_columns", "null_value"}),
+        ("deaf", set[str]()),
+        (None, set[str]()),
+    ],
 )
 def test_an_option_that_an_adapter_does_not_name_is_refused(
     name: str | None, heeded: set[str], option: str, adapt: Adapt
@@ -141,13 +145,13 @@ def test_an_option_that_an_adapter_does_not_name_is_refused(
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("change", "does not name this"), ("deaf", "orders have numbers"), (None, "no adapter")],
+    [("change", "it is for lindorm-json"), ("deaf", "orders have numbers"), (None, "no adapter")],
 )
 def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: Adapt) -> None:
     """An adapter may give its reason; otherwise the error names what is missing."""
     if name is not None:
         adapt(name)
-    option: dict[str, Any] = {"keys": ["id"]} if name == "deaf" else {"families": ["f"]}
+    option: dict[str, Any] = {"key_columns": ["id"]} if name == "deaf" else {"families": ["f"]}
     with pytest.raises(ValueError, match=reason):
         DecodeOptions(FORMAT, **option)
 

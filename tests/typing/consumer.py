@@ -30,7 +30,9 @@ def ages(lines: list[bytes]) -> dict[str, int]:
 
 def tables(message: aerospike_json.Message) -> set[str | None]:
     """Return the tables that a message changes."""
-    return {change.source.table for change in cw.changes(message, image="patch", time_zone="UTC")}
+    return {
+        change.source.table for change in cw.changes(message, row_image="patch", time_zone="UTC")
+    }
 
 
 def producer(name: str, value: int) -> bytes:

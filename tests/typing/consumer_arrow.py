@@ -45,7 +45,7 @@ def versions(log: cwa.ChangeLog) -> object:
 def typed_versions(log: cwa.ChangeLog, schema: str) -> object:
     """Return the same with the columns that a schema from the messages declares."""
     made = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
-    return made(log, table="shop.users", rows=schema, keys=["id"], format="dataworks-json")  # pyright: ignore[reportUnknownVariableType]
+    return made(log, table="shop.users", rows=schema, key_columns=["id"], format="dataworks-json")  # pyright: ignore[reportUnknownVariableType]
 
 
 def explained(log: cwa.ChangeLog) -> list[str]:

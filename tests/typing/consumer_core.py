@@ -50,13 +50,17 @@ def described(change: cw.Change) -> dict[str, object]:
 
 def pairs(messages: list[bytes]) -> list[dict[str, object]]:
     """Return changes, with those that two messages make joined."""
-    found = (change for data in messages for change in cw.changes(cw.decode(data), keys=["id"]))
+    found = (
+        change for data in messages for change in cw.changes(cw.decode(data), key_columns=["id"])
+    )
     return [described(change) for change in cw.pair(found, size=100)]
 
 
 def problems(data: bytes) -> list[str]:
     """Return every issue of a message, and what it means field by field."""
-    issues: list[cw.Issue] = cw.validate(data, format="lindorm-json", closed=True, keys=["id"])
+    issues: list[cw.Issue] = cw.validate(
+        data, format="lindorm-json", closed=True, key_columns=["id"]
+    )
     explained: cw.Explanation = cw.explain(data, most=None)
     fields: list[cw.Field] = explained.fields
     return [*(cw.CODES[issue.code] for issue in issues), *(field.meaning for field in fields)]
@@ -88,7 +92,7 @@ def rewritten(coder: cw.Codec, text: str) -> bytes:
     """Return the bytes of a message that stands in the JSON form."""
     model: object = coder.from_json(text)
     try:
-        return cw.encode(model, version="legacy", declared=True, keys=None)
+        return cw.encode(model, version="legacy", declared=True, key_columns=None)
     except (cw.EncodeError, ValueError):
         return coder.to_json(model)
 
@@ -118,16 +122,21 @@ def lindorm(**options: Unpack[cw.DecodeKeywords]) -> cw.DecodeOptions:
     return cw.DecodeOptions("lindorm-json", **options)
 
 
+def hbase(**vendor: Unpack[cw.VendorKeywords]) -> list[cw.Change]:
+    """Return changes by options for the messages of one vendor, each with its type."""
+    return cw.changes(cw.decode(b"{}", format="lindorm-json"), **vendor)
+
+
 def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:
     """Return the change of a message of another package's format."""
-    table = cw.Source(system="shop", database=options.format, schema=None, table=options.image)
+    table = cw.Source(system="shop", database=options.format, schema=None, table=options.row_image)
     return cw.Change(
         op="upsert",
         source=table,
         key={"id": message.id},
         before_key=None,
         before=None,
-        after={"key": record_key, **dict.fromkeys(options.keys or ())},
+        after={"key": record_key, **dict.fromkeys(options.key_columns or ())},
         event_time=None,
         sequence=cw.Sequence(major=1, minor=0),
         ddl=None,
@@ -136,7 +145,7 @@ def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) ->
     )
 
 
-ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"image": "events are whole rows"})
+ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"row_image": "events are whole rows"})
 """What an entry point of the group changewire.adapters names."""
 
 

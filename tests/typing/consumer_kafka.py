@@ -17,7 +17,7 @@ from changewire.kafka import (
 
 def sent(message: object, topic: str) -> bytes | None:
     """Return the value of a Kafka record; every issue ends the program."""
-    serialize = ChangewireSerializer("aerospike-json", closed=True, header=True, keys=None)
+    serialize = ChangewireSerializer("aerospike-json", closed=True, header=True, key_columns=None)
     context = SerializationContext(topic, MessageField.VALUE, [])
     try:
         return serialize(message, context)

@@ -102,7 +102,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     )
     if again.closed and not cws.verify(spark, log, target=target).isEmpty():
         cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")
-    cws.adopt(spark, f"{lake}/users", keys=["id"])
+    cws.adopt(spark, f"{lake}/users", key_columns=["id"])
     return cws.purge(spark, log, table=f"{lake}/orders", older_than=since)
 
 

@@ -167,8 +167,8 @@ fn state(target: &str, options: u8) -> State {
     let form = [Form::Columns, Form::Text, Form::Both, Form::Both][usize::from(options >> 4 & 3)];
     let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings, form).expect("a type of rows"));
     let options = Options {
-        image: if is_set(0) { "full" } else { "patch" }.to_owned(),
-        keys: is_set(3).then(|| vec!["id".to_owned()]),
+        row_image: if is_set(0) { "full" } else { "patch" }.to_owned(),
+        key_columns: is_set(3).then(|| vec!["id".to_owned()]),
         families: is_set(4).then(|| vec!["f".to_owned()]),
         time_zone: "UTC".to_owned(),
         effects: is_set(1),

@@ -85,7 +85,7 @@ impl Aerospike {
             write,
             delete,
             bins: BinArms { float: plain[3], plain, blob, list, map },
-            image: options.image.clone(),
+            image: options.row_image.clone(),
         })
     }
 
@@ -182,7 +182,7 @@ pub fn bins_and_image(notes: &[u8], image: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(notes);
         out.push(b'}');
     }
-    word("image", image, out);
+    word("row_image", image, out);
 }
 
 /// Write a number that the schema asks to be a float, though it may be written as an integer.

@@ -68,7 +68,7 @@ impl AerospikeMsgpack {
             _ => None,
         };
         let variants = table.arms_of_rows("Message")?.into_iter().map(variant);
-        Some(AerospikeMsgpack { variants: variants.collect::<Option<_>>()?, image: options.image.clone() })
+        Some(AerospikeMsgpack { variants: variants.collect::<Option<_>>()?, image: options.row_image.clone() })
     }
 }
 

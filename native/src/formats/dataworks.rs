@@ -87,8 +87,8 @@ impl DataWorks {
             ddl: Bound::named(table, "DdlStatement", ["text", "ddlMeta"])?,
             schemas: TableSchemas::new(table)?,
             operations: payload.arms.iter().map(|arm| operation_of(&arm.title)).collect(),
-            keys: options.keys.as_deref().map(distinct),
-            mode: options.image.clone(),
+            keys: options.key_columns.as_deref().map(distinct),
+            mode: options.row_image.clone(),
             is_utc: options.time_zone == "UTC",
         })
     }
@@ -209,7 +209,7 @@ impl Adapter for DataWorks {
         members(&times, message, out)?;
         members(&[("scn", scn), ("ddl_meta", ddl_meta)], message, out)?;
         if rows.iter().any(|row| row.is_there) {
-            word("image", &self.mode, out);
+            word("row_image", &self.mode, out);
         }
         words("leniencies", notes, out);
         extras(message, out)?;

@@ -47,9 +47,9 @@ impl Lindorm {
             source: Bound::named(table, "Source", ["version", "db", "namespace", "table", "ts_ms"])?,
             schemas: ConnectSchemas::new(table)?,
             ops: payload.arms.iter().map(|arm| op_of(&arm.title)).collect(),
-            keys: options.keys.as_deref().map(distinct),
+            keys: options.key_columns.as_deref().map(distinct),
             families: options.families.as_deref().map(distinct),
-            mode: options.image.clone(),
+            mode: options.row_image.clone(),
         })
     }
 
@@ -240,7 +240,7 @@ impl Adapter for Lindorm {
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
         members(&[("op", word_of_op), ("ts_ms", ts_ms)], message, out)?;
-        word("image", &self.mode, out);
+        word("row_image", &self.mode, out);
         members(&[("db", db), ("version", version)], message, out)?;
         words("leniencies", &scratch.notes, out);
         extras(message, out)?;

@@ -56,8 +56,8 @@ pub trait Adapter: Send {
 
 /// The options of decoding that a kernel heeds.
 pub struct Options {
-    pub image: String,
-    pub keys: Option<Vec<String>>,
+    pub row_image: String,
+    pub key_columns: Option<Vec<String>>,
     pub families: Option<Vec<String>>,
     /// Name of the zone whose clocks made times that have no zone.
     pub time_zone: String,

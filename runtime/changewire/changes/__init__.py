@@ -1,7 +1,9 @@
 """The third room: a model to the changes that it stands for. One adapter for each format."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from changewire.changes.adapters import (
     GROUP,
@@ -12,23 +14,26 @@ from changewire.changes.adapters import (
     has_adapter,
 )
 from changewire.changes.decode_options import (
-    IMAGES,
+    ROW_IMAGES,
     DecodeKeywords,
     DecodeOptions,
-    Digests,
-    Image,
     NullValue,
+    RowImage,
 )
 from changewire_messages.change import Change
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from changewire.changes.vendors import VendorKeywords
+
 __all__ = [
-    "IMAGES",
+    "ROW_IMAGES",
     "Adapter",
     "DecodeKeywords",
     "DecodeOptions",
-    "Digests",
-    "Image",
     "NullValue",
+    "RowImage",
     "change_row",
     "changes",
     "delete_by_key",
@@ -38,34 +43,25 @@ __all__ = [
 def changes(
     message: object,
     record_key: bytes | None = None,
-    keys: Sequence[str] | None = None,
-    image: Image = "full",
-    families: Sequence[str] | None = None,
-    *,
-    digests: Digests = "off",
-    time_zone: str = "UTC",
+    key_columns: Sequence[str] | None = None,
+    row_image: RowImage = "full",
+    **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
     """Return the changes that a message stands for, in their order.
 
     Args:
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
-        keys: Columns that name the row, in place of those that the message or its format says.
-            Aerospike rows are named by their digest.
-        image: What the message holds of a row after a write.
-        families: Column families of an HBase table, to take names of its columns apart; other
-            tables have none.
-        digests: ``count`` and ``refuse`` compare the digest of an Aerospike record with that of its
-            set and user key, and count or refuse a record where they differ.
-        time_zone: IANA name of the zone whose clocks made the dates of a DataWorks message: that of
-            the task that synchronizes.
+        key_columns: Columns that name the row, in place of those that the message or its format
+            says.
+        row_image: What the message holds of a row after a write.
+        **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 
     Raises:
         DecodeError: The message contradicts itself.
-        TypeError: It is no model of a message.
-        ValueError: `keys`, `families`, `digests` or `time_zone` does not fit the format, or
-            `image`, `digests` or `time_zone` is unknown, or the format, of another package, has no
-            adapter.
+        TypeError: It is no model of a message, or there is no such option.
+        ValueError: An option does not fit the format, or has a value that is not allowed, or the
+            format, of another package, has no adapter.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
     kind: Any = type(message)
@@ -74,22 +70,26 @@ def changes(
         raise ValueError(
             f"format {name} has no adapter: no package names one in the entry point group {GROUP}"
         )
-    options = DecodeOptions(name, image, keys, families, digests, time_zone=time_zone)
+    options = DecodeOptions(name, row_image, key_columns, **vendor)
     return [change_row(message, record_key, options).change()]
 
 
-def delete_by_key(record_key: bytes, *, format: str, keys: Sequence[str] | None = None) -> Change:
+def delete_by_key(
+    record_key: bytes, *, format: str, key_columns: Sequence[str] | None = None
+) -> Change:
     """Return the delete that a Kafka record without value is: a tombstone of a compacted topic.
 
-    It has no time and no sequence. The key of a Lindorm record does not say the table.
+    It has no time and no sequence. Keys of some formats do not say the table.
 
     Args:
         record_key: The key of the record.
         format: Public name of the format.
-        keys: Columns that name the row; without them all that the key has.
+        key_columns: Columns that name the row; without them all that the key has.
 
     Raises:
         DecodeError: The key does not name a row; the code is ``invalid-record-key``.
         ValueError: There is no such format, or keys of its records do not name rows.
     """
-    return deleted_row(record_key, DecodeOptions(format, keys=keys, null_value="delete")).change()
+    return deleted_row(
+        record_key, DecodeOptions(format, key_columns=key_columns, null_value="delete")
+    ).change()

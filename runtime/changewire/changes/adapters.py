@@ -1,6 +1,6 @@
 """What messages mean for tables: one `Adapter` for each format, built in or of another package."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.connect import Difference
 from changewire.changes.values import Declared, EmbeddedSchema
+from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS
 from changewire.codec import DecodeError, FormatError, Issue, codec
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.codec.framed import framing_issue
@@ -88,16 +89,7 @@ def _failed(expected: str, actual_type: str = "") -> Issue:
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-BUILT_IN: Final[Mapping[str, str]] = {
-    "aerospike-json": "changewire.changes.aerospike:ADAPTER",
-    "aerospike-msgpack": "changewire.changes.aerospike_msgpack:ADAPTER",
-    "dataworks-json": "changewire.changes.dataworks:ADAPTER",
-    "lindorm-json": "changewire.changes.lindorm:ADAPTER",
-}
-"""The adapter of each built-in format, as an entry point names one: a module and a name in it."""
-
-
-OPTIONS: Final = ("image", "keys", "families", "digests", "null_value", "time_zone")
+OPTIONS: Final = ("row_image", "key_columns", "null_value", *VENDOR_OPTIONS)
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -109,7 +101,7 @@ class Dialect(NamedTuple):
     of: Callable[[Any], EmbeddedSchema | None]
     columns: Callable[[Any], dict[str, str]]
     differences: Callable[[Any, Any], list[Difference]]
-    row_type: Callable[[Any, Sequence[str] | None, Sequence[str] | None], dict[str, Any]]
+    row_type: Callable[[Any, "DecodeOptions"], dict[str, Any]]
 
 
 class Adapter(NamedTuple):
@@ -120,8 +112,8 @@ class Adapter(NamedTuple):
         change: Returns the change that a message stands for: takes the model, the key of the Kafka
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
-        options: Names of the options of `DecodeOptions` that the adapter heeds: ``image``,
-            ``keys``, ``families``, ``digests``, ``time_zone``. Any other option is refused.
+        options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
+            ``key_columns``, and those of `VendorKeywords`. Any other option is refused.
         reasons: Why an option is refused, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
@@ -146,7 +138,14 @@ class Adapter(NamedTuple):
         """Return why an option is refused; None if the adapter heeds it."""
         if option in self.options or (option == "null_value" and self.delete_by_key):
             return None
+        if option in VENDOR_OPTIONS and option not in self.reasons:
+            return f"it is for {', '.join(formats_with(option))}"
         return self.reasons.get(option, "its adapter does not name this option")
+
+
+def formats_with(option: str) -> Iterator[str]:
+    """Yield the built-in formats that take an option."""
+    return (name for name in BUILT_IN if option in adapter(name).options)
 
 
 @cache

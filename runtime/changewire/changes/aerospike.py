@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
+from changewire.changes.aerospike_options import AerospikeKeywords
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, Issue, codec
@@ -18,12 +19,8 @@ from changewire_messages import change
 from changewire_messages.support import Path
 
 SYSTEM: Final = "aerospike"
-OPTIONS: Final = frozenset({"image", "digests"})
-REASONS: Final[Mapping[str, str]] = {
-    "keys": "rows are named by their digest",
-    "families": "records have no column families",
-    "time_zone": "times of messages are in UTC",
-}
+OPTIONS: Final = frozenset({"row_image", *AerospikeKeywords.__annotations__})
+REASONS: Final[Mapping[str, str]] = {"key_columns": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
 """Bins whose value shows their type, and that have nothing more to say."""
@@ -37,7 +34,8 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is; the option ``image`` says what the bins of a write are.
+    """Return the change that a message is; the option ``row_image`` says what the bins of a write
+    are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
     """
@@ -51,7 +49,7 @@ def aerospike_changes(
     if isinstance(message, wire.Write):
         after = _columns(message, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
-        attributes["image"] = options.image if after else "keys"
+        attributes["row_image"] = options.row_image if after else "keys"
     else:
         after = None
         if message.durable is not UNSET:
@@ -59,8 +57,8 @@ def aerospike_changes(
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
     row = record_change(key, gen or 0, lut, after, attributes)
-    if options.digests != "off":
-        check_digest(row, message, ("key",), options.digests)
+    if (digests := options.vendor["digests"]) != "off":
+        check_digest(row, message, ("key",), digests)
     return row
 
 

@@ -14,9 +14,9 @@ from changewire.changes.aerospike import (
     record_change,
 )
 from changewire.changes.aerospike_digest import check_digest
+from changewire.changes.aerospike_particles import DURABLE, PLAIN, column_value, note
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.particles import DURABLE, PLAIN, column_value, note
 from changewire.codec import DecodeError, json_form
 from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
@@ -32,16 +32,16 @@ def aerospike_msgpack_changes(
     if type(message) not in _KNOWN:
         return unknown_event(message, SYSTEM)
     try:
-        row = _row(message, options.image)
+        row = _row(message, options.row_image)
     except RecursionError:
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
-    if options.digests != "off":
-        check_digest(row, message, ("payload", "key"), options.digests)
+    if (digests := options.vendor["digests"]) != "off":
+        check_digest(row, message, ("payload", "key"), digests)
     return row
 
 
-def _row(message: Any, image: str) -> ChangeRow:
+def _row(message: Any, row_image: str) -> ChangeRow:
     key = message.payload.key
     attributes: dict[str, Any] = {"set": key.set, "user_key": key.user_key}
     if message.extra is not UNSET:
@@ -53,7 +53,7 @@ def _row(message: Any, image: str) -> ChangeRow:
     attributes |= {"gen": payload.gen, "exp": payload.exp, "lut": payload.lut}
     if isinstance(payload, wire.WritePayload):
         after = _columns(message, attributes)
-        attributes["image"] = image if after else "keys"
+        attributes["row_image"] = row_image if after else "keys"
     else:
         after = None
         attributes["durable"] = _durable(payload.flags, attributes)

@@ -67,7 +67,7 @@ DEFAULTS: Final = DecodeOptions(AUTO)
 
 
 def validate(
-    data: object, *, format: str, closed: bool = False, keys: Sequence[str] | None = None
+    data: object, *, format: str, closed: bool = False, key_columns: Sequence[str] | None = None
 ) -> list[Issue]:
     """Return every issue of a message: those of `Codec.validate`, and its `contradictions`.
 
@@ -76,12 +76,12 @@ def validate(
         format: Public name of the format.
         closed: Also report properties and operations that the schema does not name, and columns
             that the message does not declare.
-        keys: Columns that name the row, as for `changes`.
+        key_columns: Columns that name the row, as for `changes`.
 
     Raises:
-        ValueError: No format has this name, or `keys` does not fit it.
+        ValueError: No format has this name, or `key_columns` does not fit it.
     """
-    return issues_of(data, format, options_of(format, keys), closed=closed)
+    return issues_of(data, format, options_of(format, key_columns), closed=closed)
 
 
 def issues_of(data: object, format: str, options: DecodeOptions, *, closed: bool) -> list[Issue]:
@@ -92,9 +92,9 @@ def issues_of(data: object, format: str, options: DecodeOptions, *, closed: bool
     return issues + _found(data, format, options, closed=closed)
 
 
-def options_of(format: str, keys: Sequence[str] | None) -> DecodeOptions:
+def options_of(format: str, key_columns: Sequence[str] | None) -> DecodeOptions:
     """Return the options of messages whose rows have these keys."""
-    return DEFAULTS if keys is None else DecodeOptions(format, keys=keys)
+    return DEFAULTS if key_columns is None else DecodeOptions(format, key_columns=key_columns)
 
 
 def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS) -> list[Issue]:

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from changewire.changes import dataworks_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
+from changewire.changes.dataworks_options import DataWorksKeywords
 from changewire.changes.dataworks_rows import INT64, SYSTEM, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import MismatchError, key_of, on_the_clock, time_zone
@@ -101,13 +102,13 @@ def dataworks_changes(
     # The row after a delete would bring it back; that of a before-image comes in its own message.
     has_after = not is_before and op != "delete"
     after = _row(payload.after, table, "after", used, issues) if has_after else None
-    if (zone := time_zone(options.time_zone)) is not None:
+    if (zone := time_zone(options.vendor["time_zone"])) is not None:
         before = _on_clocks(before, payload.before, zone, used)
         after = _on_clocks(after, payload.after, zone, used)
     row = before if after is None else after
-    if before and after and options.image != "full":
+    if before and after and options.row_image != "full":
         row = {**before, **after}  # the key need not be among what changed
-    names = () if row is None else key_columns(table, row, options.keys, used, issues)
+    names = () if row is None else key_columns(table, row, options.key_columns, used, issues)
     if issues:
         raise DecodeError(wire.FORMAT, issues)
     key = key_of(row, names) if row and names else None
@@ -124,7 +125,7 @@ def dataworks_changes(
         sequence=_sequence(payload.sequence_id, is_before=is_before),
         ddl=payload.ddl.text or None if payload.ddl else None,
         schema_fingerprint=table.fingerprint,
-        attributes=_attributes(message, table, None if row is None else options.image, used),
+        attributes=_attributes(message, table, None if row is None else options.row_image, used),
     )
 
 
@@ -211,7 +212,7 @@ def _sequence(text: Any, *, is_before: bool) -> change.Sequence | None:
 
 
 def _attributes(
-    message: wire.Message, table: TableSchema, image: str | None, used: list[str]
+    message: wire.Message, table: TableSchema, row_image: str | None, used: list[str]
 ) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload: Any = message.payload
@@ -225,8 +226,8 @@ def _attributes(
         found["scn"] = payload.scn
     if ddl and ddl.ddl_meta is not UNSET:
         found["ddl_meta"] = ddl.ddl_meta
-    if image is not None:
-        found["image"] = image
+    if row_image is not None:
+        found["row_image"] = row_image
     if used:
         found["leniencies"] = used
     if message.extra is not UNSET:
@@ -237,12 +238,8 @@ def _attributes(
 ADAPTER: Final = Adapter(
     system=SYSTEM,
     change=dataworks_changes,
-    options=frozenset({"image", "keys", "time_zone"}),
-    reasons={
-        "digests": "rows have no digest",
-        "families": "tables have no column families",
-        "null_value": "no document says what its record keys are",
-    },
+    options=frozenset({"row_image", "key_columns", *DataWorksKeywords.__annotations__}),
+    reasons={"null_value": "no document says what its record keys are"},
     schemas=dataworks_schema.DIALECT,
     declared=dataworks_schema.dataworks_declared,
     undeclared=dataworks_schema.dataworks_undeclared,

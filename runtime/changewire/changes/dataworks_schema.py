@@ -1,6 +1,6 @@
 """What the schemas in DataWorks messages say of rows: columns, differences, column types."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +9,7 @@ from changewire.changes.adapters import Dialect
 from changewire.changes.connect import Difference
 from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.dataworks_rows import COLUMN_TYPES, table_of, unknown_type
+from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import Declared, EmbeddedSchema, MismatchError
 from changewire.codec import Issue
 from changewire_messages import dataworks_json as wire
@@ -52,9 +53,7 @@ def dataworks_differences(old: Any, new: Any) -> list[Difference]:
     return [*found, *(Difference(path, "added", None, after[path]) for path in added)]
 
 
-def dataworks_row_type(
-    schema: Any, _keys: Sequence[str] | None, _families: Sequence[str] | None
-) -> dict[str, Any]:
+def dataworks_row_type(schema: Any, _options: DecodeOptions) -> dict[str, Any]:
     """Return the column type of a row, as ``StructType.fromJson`` takes it."""
     return {
         "type": "struct",

@@ -1,13 +1,20 @@
 """How the messages of a topic are decoded to changes: the options, and each record by them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
-from changewire.changes.aerospike_digest import ripemd160
 from changewire.changes.change_row import ChangeRow
-from changewire.changes.values import UTC, time_zone
+from changewire.changes.vendor_options import check_names, check_word
+from changewire.changes.vendors import (
+    VENDOR_OPTIONS,
+    VendorKeywords,
+    with_defaults,
+    without_defaults,
+)
 from changewire.codec import (
     Codec,
     DecodeError,
@@ -22,13 +29,12 @@ from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
 from changewire_messages.change import Change, Rejection
 
-Image = Literal["full", "patch", "keys"]
-IMAGES: Final[tuple[str, ...]] = get_args(Image)
-"""What `after` holds: the full row, only what changed, or only the key."""
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-Digests = Literal["off", "count", "refuse"]
-DIGESTS: Final[tuple[str, ...]] = get_args(Digests)
-"""What becomes of a record whose digest is not that of its set and user key."""
+RowImage = Literal["full", "patch", "keys"]
+ROW_IMAGES: Final[tuple[str, ...]] = get_args(RowImage)
+"""What `after` holds: the full row, only what changed, or only the key."""
 
 NullValue = Literal["control", "delete"]
 NULL_VALUES: Final[tuple[str, ...]] = get_args(NullValue)
@@ -47,45 +53,30 @@ ElementRow = tuple[ChangeRow | Rejection, list[str]]
 AUTO: Final = "auto"
 """In place of a format: each message says which it has, as on a topic that carries several."""
 
-_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "image": IMAGES,
-    "digests": DIGESTS,
-    "null_value": NULL_VALUES,
-}
-"""The words that each of these options can be; the first one is its default."""
 
-_NAMES: Final = ("keys", "families")
-"""Options that are sequences of names, or None."""
-
-
-class DecodeKeywords(TypedDict, total=False):
+class DecodeKeywords(VendorKeywords, total=False):
     """What messages do not say themselves: keyword arguments of whatever decodes them.
 
+    The options of `VendorKeywords` are among them.
+
     Attributes:
-        image: What a message holds of its row after a write: ``full`` (default), the whole row;
+        row_image: What a message holds of its row after a write: ``full`` (default), the whole row;
             ``patch``, only the columns that changed; or ``keys``, only the key.
-        keys: Columns that name the row; by default those that the message or its format says.
-        families: Column families of an HBase table, to take names of its columns apart.
-        digests: ``count`` or ``refuse`` Aerospike records whose digest is not that of their set and
-            user key, which needs pycryptodome on every worker; ``off`` (default) does not look.
+        key_columns: Columns that name the row; by default those that the message or its format
+            says.
         null_value: What a Kafka record without value is: ``control`` (default), an event that
             changes nothing, or ``delete``, of the row that its key names, as on compacted topics.
-        time_zone: IANA name of the zone whose clocks made the dates of DataWorks messages: that of
-            the task that synchronizes. UTC by default.
         strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
             put before values and record keys; by default they are refused.
     """
 
-    image: Image
-    keys: Sequence[str] | None
-    families: Sequence[str] | None
-    digests: Digests
+    row_image: RowImage
+    key_columns: Sequence[str] | None
     null_value: NullValue
-    time_zone: str
     strip_registry_prefix: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class DecodeOptions:
     """The format of messages, and what they do not say themselves.
 
@@ -98,35 +89,56 @@ class DecodeOptions:
             the parser if it begins as a message and cannot be parsed.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
             as they are. Those are of one format, and have no use for the options above.
+        vendor: Each option of `VendorKeywords`, given or by default.
 
     Raises:
         ValueError: There is no such format, image or time zone, or another option does not fit it.
+        TypeError: There is no such option.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
     """
 
     format: str
-    image: Image = "full"
-    keys: Sequence[str] | None = None
-    families: Sequence[str] | None = None
-    digests: Digests = "off"
-    null_value: NullValue = "control"
-    elements_as: ElementsAs = "changes"
-    time_zone: str = UTC
-    strip_registry_prefix: bool = False
+    row_image: RowImage
+    key_columns: Sequence[str] | None
+    null_value: NullValue
+    elements_as: ElementsAs
+    strip_registry_prefix: bool
+    vendor: VendorKeywords
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        format: str,
+        row_image: RowImage = "full",
+        key_columns: Sequence[str] | None = None,
+        *,
+        null_value: NullValue = "control",
+        elements_as: ElementsAs = "changes",
+        strip_registry_prefix: bool = False,
+        **vendor: Unpack[VendorKeywords],
+    ) -> None:
         """Check that the format is there and that the rest fits it."""
-        if self.format != AUTO:
-            codec(self.format)
+        self.__dict__.update(
+            format=format,
+            row_image=row_image,
+            key_columns=key_columns,
+            null_value=null_value,
+            elements_as=elements_as,
+            strip_registry_prefix=strip_registry_prefix,
+            vendor=with_defaults(vendor),
+        )
+        if format != AUTO:
+            codec(format)
         given = _given(self)
-        if self.elements_as == "messages":
-            _check_messages(self.format, given)
+        if elements_as == "messages":
+            _check_messages(format, given)
         for option in given:
-            reason = _refusal(self.format, option)
+            reason = _refusal(format, option)
             if reason:
-                raise ValueError(f"{option} does not apply to {self.format}: {reason}")
-        if self.digests != "off":
-            ripemd160(b"")  # its library may be missing
+                raise ValueError(f"{option} does not apply to {format}: {reason}")
+        for name, value in without_defaults(self.vendor).items():
+            check = VENDOR_OPTIONS[name].declaration.check
+            if check is not None:
+                check(value)
 
     def format_of(self, value: bytes) -> str:
         """Return the name of the format that a message is read by.
@@ -202,26 +214,23 @@ class DecodeOptions:
 
 def _given(options: DecodeOptions) -> list[str]:
     """Return the names of the options for changes that differ from their defaults, all checked."""
-    if options.elements_as not in ELEMENTS_AS:
-        text = f"no elements_as {options.elements_as!r}; there are: {', '.join(ELEMENTS_AS)}"
-        raise ValueError(text)
-    given: list[str] = []
-    for option, words in _WORDS.items():
-        value = getattr(options, option)
-        if value not in words:
-            raise ValueError(f"no {option} {value!r}; there are: {', '.join(words)}")
-        if value != words[0]:
-            given.append(option)
-    for option in _NAMES:
-        names = getattr(options, option)
-        if names is not None:
-            if isinstance(names, str) or not names:
-                raise ValueError(f"{option} is a sequence of names, at least one")
-            given.append(option)
-    if options.time_zone != UTC:
-        time_zone(options.time_zone)
-        given.append("time_zone")
-    return given
+    check_word("elements_as", options.elements_as, ELEMENTS_AS)
+    check_word("row_image", options.row_image, ROW_IMAGES)
+    check_word("null_value", options.null_value, NULL_VALUES)
+    if options.key_columns is not None:
+        check_names("key_columns", options.key_columns)
+    values: Mapping[str, Any] = options.vendor
+    for name, value in values.items():
+        VENDOR_OPTIONS[name].check_form(value)
+    own = {
+        "row_image": options.row_image != ROW_IMAGES[0],
+        "key_columns": options.key_columns is not None,
+        "null_value": options.null_value != NULL_VALUES[0],
+    }
+    return [
+        *(name for name, is_given in own.items() if is_given),
+        *without_defaults(options.vendor),
+    ]
 
 
 def _check_messages(format: str, given: list[str]) -> None:

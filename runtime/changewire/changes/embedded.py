@@ -1,11 +1,13 @@
 """Schemas that stand in messages: which formats have them, and what they say of rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
-from changewire.changes.adapters import BUILT_IN, Dialect, adapter
+from changewire.changes.adapters import Dialect, adapter
+from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import BUILT_IN
 from changewire.codec import codec
 from changewire.codec.wire import PARSER_ERRORS
 from changewire_messages.hooks import exact_number
@@ -32,17 +34,11 @@ def parsed(schema: str | bytes) -> Any:
 
 
 def row_type(
-    schema: Mapping[str, Any] | str | bytes,
-    *,
-    format: str,
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
+    schema: Mapping[str, Any] | str | bytes, format: str, options: DecodeOptions
 ) -> dict[str, Any]:
     """Return the column type of the rows that a schema from a message declares."""
     known = dialect(format)
-    found = known.row_type(
-        parsed(schema) if isinstance(schema, (str, bytes)) else schema, keys, families
-    )
+    found = known.row_type(parsed(schema) if isinstance(schema, (str, bytes)) else schema, options)
     if not found["fields"]:
         raise ValueError("the schema declares no column of a row")
     return found

@@ -11,6 +11,7 @@ from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.connect import Reader
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.lindorm_options import LindormKeywords
 from changewire.changes.lindorm_rows import (
     NO_READERS,
     ROW_KEY,
@@ -61,7 +62,7 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named, readers = record_columns(record_key, compiled)
-    keys, families = options.keys, options.families
+    keys, families = options.key_columns, options.vendor["families"]
     of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
     if _is_hbase((before, after, named), (of_after, of_before, readers), options, used):
         keys = keys or (ROW_KEY,)
@@ -83,7 +84,7 @@ def lindorm_changes(
         event_time=source.ts_ms * 1000 if source.ts_ms in MILLISECONDS else None,
         sequence=change.Sequence(major=source.ts_ms, minor=0),
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
-        attributes=_attributes(message, options.image, used),
+        attributes=_attributes(message, options.row_image, used),
     )
 
 
@@ -102,10 +103,11 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     named, readers = record_columns(record_key, None)
     used: list[str] = []
     if _is_hbase((named,), (readers,), options, used):
-        named = cells(named, "", None, [], readers if options.families is None else ())
-    key = key_of(named, options.keys or tuple(named)) if named else None
+        is_declared = options.vendor["families"] is None
+        named = cells(named, "", None, [], readers if is_declared else ())
+    key = key_of(named, options.key_columns or tuple(named)) if named else None
     if not key:
-        columns = ", ".join(options.keys or ("the columns that name a row",))
+        columns = ", ".join(options.key_columns or ("the columns that name a row",))
         expected = f"a JSON object with {columns}"
         issue = Issue("", "invalid-record-key", "key", expected, record_key)
         raise DecodeError(wire.FORMAT, [issue])
@@ -125,15 +127,15 @@ def _is_hbase(
     """Return whether rows, which have columns of these readers, are those of an HBase table.
 
     The option ``families`` says so. Without it they are if they have the column `ROW_KEY`, unless
-    there are ``keys``, or a schema declares that column as anything but bytes. If none declares it,
-    `used` gets ``assumed-hbase``.
+    there are ``key_columns``, or a schema declares that column as anything but bytes. If none
+    declares it, `used` gets ``assumed-hbase``.
     """
     if not any(row and ROW_KEY in row for row in rows):
         return False
-    if options.families is not None:
+    if options.vendor["families"] is not None:
         return True
     declared = {columns[ROW_KEY].kind for columns in readers if ROW_KEY in columns}
-    if options.keys is not None or declared - {"bytes"}:
+    if options.key_columns is not None or declared - {"bytes"}:
         return False
     if not declared:
         used.append("assumed-hbase")
@@ -166,10 +168,10 @@ def _source(namespace: str, table: str) -> change.Source:
     return change.Source(system=_SYSTEM, database=namespace, schema=None, table=table)
 
 
-def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str, Any]:
+def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[str, Any]:
     """Return what only this format has; what a message lacks is absent."""
     payload, source = message.payload, message.payload.source
-    found: dict[str, Any] = {"op": payload.op, "ts_ms": payload.ts_ms, "image": image}
+    found: dict[str, Any] = {"op": payload.op, "ts_ms": payload.ts_ms, "row_image": row_image}
     if source.db is not UNSET:
         found["db"] = source.db
     if source.version is not UNSET:
@@ -184,8 +186,7 @@ def _attributes(message: wire.Message, image: str, used: list[str]) -> dict[str,
 ADAPTER: Final = Adapter(
     system=_SYSTEM,
     change=lindorm_changes,
-    options=frozenset({"image", "keys", "families"}),
-    reasons={"digests": "rows have no digest", "time_zone": "schemas say what times are"},
+    options=frozenset({"row_image", "key_columns", *LindormKeywords.__annotations__}),
     delete_by_key=lindorm_delete,
     schemas=lindorm_schema.DIALECT,
     declared=lindorm_schema.lindorm_declared,

@@ -1,6 +1,6 @@
 """What the schemas in Lindorm messages say of rows: columns, differences, column types."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
@@ -15,6 +15,7 @@ from changewire.changes.connect import (
 )
 from changewire.changes.connect.schema import parse_schema
 from changewire.changes.contradictions import undeclared_columns
+from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema
 from changewire.changes.values import Declared, EmbeddedSchema, base64_bytes
 from changewire.codec import DecodeError, Issue
@@ -45,10 +46,9 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
     return differences(_row(old), _row(new))
 
 
-def lindorm_row_type(
-    schema: Any, _keys: Sequence[str] | None, families: Sequence[str] | None
-) -> dict[str, Any]:
+def lindorm_row_type(schema: Any, options: DecodeOptions) -> dict[str, Any]:
     """Return the column type of a row, as ``StructType.fromJson`` takes it."""
+    families = options.vendor["families"]
     row = _row(schema)
     compile_schema(row)  # it knows more rules than the nodes do
     node = parse_schema(row)

@@ -27,8 +27,8 @@ _Held = dict[int, tuple[_Image, Change]]
 def pair(changes: Iterable[Change], *, size: int = 1000) -> Iterator[Change]:
     """Yield changes, with the two images of an update joined to one change.
 
-    DataWorks may send an update as two messages that share their ``sequenceId``, one with the row
-    before it and one with the row after it; as changes, one has only `before` and the minor
+    A system may send an update as two messages with one sequence number, one with the row before
+    it and one with the row after it; as changes, one has only `before` and the minor
     sequence 0, the other only `after` and 1. The joined change is the one of the row after, with
     `before`, and with `before_key` if the key differs. `attributes` are those of both; if they
     differ, those of the row after.

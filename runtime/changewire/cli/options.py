@@ -1,18 +1,20 @@
 """Arguments and options that several commands share."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeAlias, TypeVar
+from inspect import Parameter, signature
+from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
 from changewire.changes.decode_options import (
     AUTO,
-    DIGESTS,
     ELEMENTS_AS,
-    IMAGES,
     NULL_VALUES,
+    ROW_IMAGES,
     DecodeOptions,
 )
+from changewire.changes.vendor_options import VendorOption
+from changewire.changes.vendors import VENDOR_OPTIONS
 from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
 from changewire.framing import SHAPES
@@ -21,6 +23,8 @@ Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
 """Names, or a function that returns them when they are needed."""
 
 Named = TypeVar("Named", bound=str | None)
+
+P = ParamSpec("P")
 
 
 def one_of(names: Names) -> Callable[[Named], Named]:
@@ -132,11 +136,11 @@ ToShape: TypeAlias = Annotated[
     ),
 ]
 
-ImageOption: TypeAlias = Annotated[
+RowImageOption: TypeAlias = Annotated[
     str,
     choice_option(
-        "--image",
-        of=IMAGES,
+        "--row-image",
+        of=ROW_IMAGES,
         metavar="IMAGE",
         help="Columns that a write has: all (full), those that changed (patch), or the key (keys).",
     ),
@@ -144,22 +148,7 @@ ImageOption: TypeAlias = Annotated[
 
 Keys: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="COLUMN", help="Key column of the rows; repeatable."),
-]
-
-Families: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--family", metavar="FAMILY", help="Column family of an HBase table; repeatable."),
-]
-
-DigestsOption: TypeAlias = Annotated[
-    str,
-    choice_option(
-        "--digests",
-        of=DIGESTS,
-        metavar="WAY",
-        help="Check digests of Aerospike records: {}.",
-    ),
+    typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
 ]
 
 NullValueOption: TypeAlias = Annotated[
@@ -172,15 +161,6 @@ NullValueOption: TypeAlias = Annotated[
     ),
 ]
 
-TimeZone: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--time-zone",
-        metavar="NAME",
-        help="Time zone of the DataWorks task, for its dates, such as Asia/Shanghai.",
-    ),
-]
-
 ElementsAsOption: TypeAlias = Annotated[
     str,
     choice_option(
@@ -190,6 +170,34 @@ ElementsAsOption: TypeAlias = Annotated[
         help="What to land: {} (unchanged, in typed columns).",
     ),
 ]
+
+
+_KEYS: Final = "key_columns"
+"""The parameter of a command behind which it has the options of vendors."""
+
+
+def with_vendor_options(command: Callable[P, int]) -> Callable[P, int]:
+    """Give a command, instead of its keywords, a flag for each option that a vendor declares."""
+    given = signature(command)
+    own = [one for one in given.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    place = list(given.parameters).index(_KEYS) + 1
+    parameters = [*own[:place], *map(_parameter, VENDOR_OPTIONS.values()), *own[place:]]
+    found: Any = command
+    found.__signature__ = given.replace(parameters=parameters)
+    found.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def _parameter(option: VendorOption) -> Parameter:
+    metavar, default = option.declaration.metavar, option.declaration.default
+    if option.words:
+        kind: Any = str
+        flag = choice_option(option.flag, of=option.words, metavar=metavar, help=option.help)
+    else:
+        kind = list[str] | None if option.is_names else str
+        flag = typer.Option(option.flag, metavar=metavar, help=option.help)
+    annotation = Annotated[kind, flag]
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def decode_options_of(format: str, **options: Any) -> DecodeOptions:

@@ -50,7 +50,7 @@ RowsFormat: TypeAlias = Annotated[
 
 KeyColumns: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="COLUMN", help="A column of the key; may be repeated."),
+    typer.Option("--key-column", metavar="COLUMN", help="A column of the key; may be repeated."),
 ]
 
 ApplyTruncates: TypeAlias = Annotated[

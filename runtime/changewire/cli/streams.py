@@ -97,7 +97,7 @@ SchemaEvolutionOption: TypeAlias = Annotated[
 
 DefaultTable: TypeAlias = Annotated[
     str | None,
-    text_option(metavar="TABLE", help="Table for Aerospike writes without a set."),
+    text_option(metavar="TABLE", help="Table of writes that name none."),
 ]
 
 Truncates: TypeAlias = Annotated[

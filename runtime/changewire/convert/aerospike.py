@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from changewire.changes.particles import DURABLE
-from changewire.codec import json_form
+from changewire.changes.aerospike_particles import DURABLE
+from changewire.codec import Issue, json_form
+from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
-from changewire.convert.bins import bins_to_json, bins_to_msgpack, float_to_json
+from changewire.convert.aerospike_bins import bins_to_json, bins_to_msgpack, float_to_json
 from changewire.convert.report import Report
 from changewire_messages import aerospike_json, aerospike_msgpack
 from changewire_messages.support import Path
@@ -117,3 +118,43 @@ _TO_MSGPACK: Final[Mapping[type, _Convert]] = {
     aerospike_json.Delete: _delete_to_msgpack,
 }
 """For each model what makes it one of the other format."""
+
+CONVERSIONS: Final[Mapping[tuple[str, str], _Convert]] = {
+    (aerospike_json.FORMAT, aerospike_msgpack.FORMAT): to_msgpack,
+    (aerospike_msgpack.FORMAT, aerospike_json.FORMAT): to_json,
+}
+"""Pairs of source and target, with what makes a model of the one a model of the other."""
+
+_TIMES: Final = ("gen", "exp", "lut")
+
+
+def legacy(model: object, at: str, issues: list[Issue]) -> object:
+    """Return the legacy form of one model; what it has no place for is added to the issues."""
+    if isinstance(model, aerospike_msgpack.Write):
+        for name in _TIMES:
+            if getattr(model.payload, name) is None:
+                expected = "a number, 0 where it is not known"
+                issues.append(_issue(at, model, name, expected))
+        return model
+    if not isinstance(model, aerospike_msgpack.Delete):
+        return model
+    payload = model.payload
+    expected = "null: its deletes have no place for it"
+    lost = [name for name in _TIMES if getattr(payload, name) is not None]
+    issues += [_issue(at, model, name, expected) for name in lost]
+    return aerospike_msgpack.LegacyDelete(
+        payload=aerospike_msgpack.LegacyDeletePayload(payload.key, payload.flags),
+        extra=model.extra,
+    )
+
+
+def _issue(at: str, model: Any, name: str, expected: str) -> Issue:
+    """Return the issue of a field of a message's payload; the message stands at a pointer."""
+    pointer = at + pointer_of(place_in(model, "payload", name))
+    return Issue(pointer, "not-encodable", "legacy", expected, getattr(model.payload, name))
+
+
+LEGACY: Final[Mapping[str, Callable[[object, str, list[Issue]], object]]] = {
+    aerospike_msgpack.FORMAT: legacy,
+}
+"""Formats with an older version, and what makes a message of it."""

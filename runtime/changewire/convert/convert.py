@@ -1,25 +1,18 @@
 """Messages of one format as messages of another, or as an older version of theirs writes them."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, get_args
 
 from changewire.codec import Data, EncodeError, Issue, codec, codec_of
-from changewire.codec.msgpack_values import pointer_of
-from changewire.codec.places import place_in
 from changewire.codec.registry import decode_whole
 from changewire.codec.wire import too_deep
-from changewire.convert.aerospike import to_json, to_msgpack
+from changewire.convert.aerospike import CONVERSIONS, LEGACY
 from changewire.convert.report import Report
-from changewire_messages import aerospike_json, aerospike_msgpack
 from changewire_messages.support import Path
 
-OnLoss = Callable[[Issue], object]
+__all__ = ["CONVERSIONS", "OnLoss", "Version", "convert", "convert_key", "in_version"]
 
-CONVERSIONS: Final[Mapping[tuple[str, str], Callable[[Any, Path, Report], Any]]] = {
-    (aerospike_json.FORMAT, aerospike_msgpack.FORMAT): to_msgpack,
-    (aerospike_msgpack.FORMAT, aerospike_json.FORMAT): to_json,
-}
-"""Pairs of source and target, with what makes a model of the one a model of the other."""
+OnLoss = Callable[[Issue], object]
 
 
 def convert(
@@ -97,8 +90,6 @@ def _written(
 
 Version: TypeAlias = Literal["current", "legacy"]
 
-_TIMES = ("gen", "exp", "lut")
-
 
 def in_version(model: object, version: Version) -> Any:
     """Return a model, or a list of models, as a version of its format writes it."""
@@ -107,39 +98,13 @@ def in_version(model: object, version: Version) -> Any:
     if version not in get_args(Version):
         raise ValueError(f"no version {version!r}; there are: {', '.join(get_args(Version))}")
     name = codec_of(model).format
-    if name != aerospike_msgpack.FORMAT:
-        raise ValueError(f"{name} has no legacy version; {aerospike_msgpack.FORMAT} has one")
-    issues: list[Issue] = []
+    if name not in LEGACY:
+        raise ValueError(f"{name} has no legacy version; {', '.join(LEGACY)} has one")
+    legacy, issues = LEGACY[name], list[Issue]()
     if isinstance(model, list):
-        found: Any = [_legacy(item, f"/{i}", issues) for i, item in enumerate(model)]
+        found: Any = [legacy(item, f"/{i}", issues) for i, item in enumerate(model)]
     else:
-        found = _legacy(model, "", issues)
+        found = legacy(model, "", issues)
     if issues:
         raise EncodeError(name, issues)
     return found
-
-
-def _legacy(model: object, at: str, issues: list[Issue]) -> object:
-    """Return the legacy form of one model; what it has no place for is added to the issues."""
-    if isinstance(model, aerospike_msgpack.Write):
-        for name in _TIMES:
-            if getattr(model.payload, name) is None:
-                expected = "a number, 0 where it is not known"
-                issues.append(_issue(at, model, name, expected))
-        return model
-    if not isinstance(model, aerospike_msgpack.Delete):
-        return model
-    payload = model.payload
-    expected = "null: its deletes have no place for it"
-    lost = [name for name in _TIMES if getattr(payload, name) is not None]
-    issues += [_issue(at, model, name, expected) for name in lost]
-    return aerospike_msgpack.LegacyDelete(
-        payload=aerospike_msgpack.LegacyDeletePayload(payload.key, payload.flags),
-        extra=model.extra,
-    )
-
-
-def _issue(at: str, model: Any, name: str, expected: str) -> Issue:
-    """Return the issue of a field of a message's payload; the message stands at a pointer."""
-    pointer = at + pointer_of(place_in(model, "payload", name))
-    return Issue(pointer, "not-encodable", "legacy", expected, getattr(model.payload, name))

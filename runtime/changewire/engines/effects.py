@@ -118,7 +118,7 @@ def effects_of_logged(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what a change does to rows, as the column `EFFECTS`, by its row in a log."""
     attributes, sequence = _parsed(row["attributes"]) or {}, row["sequence"]
     # Of a whole row nothing is read here but that it is there.
-    read = _is_there if attributes.get("image", "full") == "full" else _parsed
+    read = _is_there if attributes.get("row_image", "full") == "full" else _parsed
     change = ChangeRow(
         op=row["op"],
         source=Source(**row["source"]),

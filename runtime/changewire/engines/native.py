@@ -19,8 +19,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.adapters import BUILT_IN
 from changewire.changes.decode_options import AUTO, DecodeOptions
+from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS, without_defaults
 from changewire.codec.installed import module_of
 from changewire.engines.layout import CHANGE_COLUMNS
 from changewire.engines.places import Places, places_of
@@ -207,22 +207,20 @@ def kernel_of(
     """Return the kernel for messages that are read as options say; None if it is not installed.
 
     Args:
-        options: How messages are read; where digests are compared, Python does it all.
+        options: How messages are read; with some of them Python does it all.
         effects: Whether it also says what changes do to rows of tables.
         row: The type that rows must fit; None if they are JSON text.
     """
     native = installed()
     tables = tables_of(options.format)
-    if native is None or not tables or options.digests != "off":
+    if native is None or not tables or _needs_python(options):
         return None
-    keys, families = options.keys, options.families
     try:
         found = native.Kernel(
             [*tables.items()],
-            image=options.image,
-            keys=None if keys is None else [*keys],
-            families=None if families is None else [*families],
-            time_zone=options.time_zone,
+            row_image=options.row_image,
+            key_columns=None if options.key_columns is None else [*options.key_columns],
+            **without_defaults(options.vendor),
             effects=effects,
             row=None if row is None else row.columns,
             readings=[] if row is None else [*row.readings],
@@ -231,6 +229,12 @@ def kernel_of(
     except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None
     return Kernel(found)
+
+
+def _needs_python(options: DecodeOptions) -> bool:
+    """Return whether an option is given that the kernel does not heed."""
+    given = without_defaults(options.vendor)
+    return not all(VENDOR_OPTIONS[name].declaration.in_kernel for name in given)
 
 
 def installed() -> Any:

@@ -98,12 +98,7 @@ class Observer:
             for use in tally.schemas().schemas if tally else ():
                 if _name(use.source) == table:
                     with suppress(ValueError):  # it declares no column of a row
-                        yield embedded.row_type(
-                            use.text,
-                            format=name,
-                            keys=self._decode_options.keys,
-                            families=self._decode_options.families,
-                        )
+                        yield embedded.row_type(use.text, name, self._decode_options)
 
     def _table(self, table: str | None) -> str:
         """Return the name of the table that is meant."""
@@ -127,7 +122,7 @@ def infer(
 ) -> Draft:
     """Return a draft of the schema of a table's rows, from captured messages.
 
-    The types are those that schemas in the messages declare (Lindorm, DataWorks) and values have:
+    The types are those that schemas in the messages declare and values have:
     every row that was seen fits the draft. Comments say how many rows have a column, in how many
     it is null, and its types, but no value. The same messages give the same draft.
 

@@ -32,7 +32,7 @@ class ChangewireSerializer(Serializer):
         *,
         is_key: bool = False,
         declared: bool = True,
-        keys: Sequence[str] | None = None,
+        key_columns: Sequence[str] | None = None,
         closed: bool = False,
         header: bool = False,
         strip_registry_prefix: bool = False,
@@ -45,7 +45,7 @@ class ChangewireSerializer(Serializer):
             is_key: Whether it makes record keys, if no context says what it is called for.
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
-            keys: Columns that name the rows, as for `changewire.validate`.
+            key_columns: Columns that name the rows, as for `changewire.validate`.
             closed: Also reject properties and operations that the schema does not name, and
                 columns, also of the key, that the message does not declare.
             header: Put a `SchemaHeader` among the headers of the record.
@@ -54,14 +54,14 @@ class ChangewireSerializer(Serializer):
             show_values: Show the start of wrong values in the texts of errors.
 
         Raises:
-            ValueError: No format has this name, its records have no keys of their own, or `keys`
-                does not fit it.
+            ValueError: No format has this name, its records have no keys of their own, or
+                `key_columns` does not fit it.
         """
         super().__init__()
         messages_of(format, is_key=is_key)
         self.format = format
         self._is_key = is_key
-        options = options_of(format, keys)
+        options = options_of(format, key_columns)
         self._declared = options if declared else None
         self._closed = closed
         self._header = header

@@ -72,7 +72,7 @@ def mutations(change: Change | ChangeRow, position: ChangePosition = NOWHERE) ->
     if change.before_key is not None:
         found.append(_mutation(change.before_key, "delete", {}, _before(sequence), position))
     if is_unpaired_before(change):
-        if change.attributes.get("image", "full") == "full":
+        if change.attributes.get("row_image", "full") == "full":
             found.append(_mutation(key, "delete", {}, _before(sequence), position))
         return found
     kind, values = _content(change, key)
@@ -97,7 +97,7 @@ def _content(change: Change | ChangeRow, key: Mapping[str, Any]) -> tuple[Kind, 
     """Return what a change does, and with which columns."""
     if change.op == DELETE:
         return "delete", {}
-    image = change.attributes.get("image", "full")
+    image = change.attributes.get("row_image", "full")
     if image == "keys" or change.after is None:
         return "patch", {}
     after = {name: value for name, value in change.after.items() if name not in key}

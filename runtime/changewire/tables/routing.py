@@ -101,9 +101,9 @@ def route(
 ) -> tuple[Target, ...]:
     """Return the targets of a change; none if a name is missing.
 
-    A delete whose source names no table goes to every known table of its database: an Aerospike
-    server does not ship the set with some deletes, and a digest is unique within its namespace. A
-    write without one goes to the table `default_table`.
+    A delete whose source names no table goes to every known table of its database: some systems do
+    not say the table of a delete, and their keys are unique within the database. A write without
+    one goes to the table `default_table`.
     """
     if goes_to_all(op, source):
         return tuple(members)

@@ -10,7 +10,7 @@ import changewire as cw
 TYPES = {"id": "LONG", "name": "STRING"}
 EVENT_TIME = 1620457896000
 SEQUENCE = 1620457642589000000
-OPTIONS = ("keys", "image", "time_zone")
+OPTIONS = ("key_columns", "row_image", "time_zone")
 
 
 def message(op: str, types: Any = None, primary_key: Any = UNSET, **payload: Any) -> Any:

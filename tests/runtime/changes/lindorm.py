@@ -27,7 +27,7 @@ def message(op: str, schema: Any = ABSENT, **payload: Any) -> Any:
 
 def change(op: str, schema: Any = ABSENT, **given: Any) -> cw.Change:
     """Return the only change of a message of `message`; options are those of `cw.changes`."""
-    options = {name: given.pop(name, None) for name in ("record_key", "keys", "families")}
+    options = {name: given.pop(name, None) for name in ("record_key", "key_columns", "families")}
     (found,) = cw.changes(message(op, schema, **given), **options)
     return found
 

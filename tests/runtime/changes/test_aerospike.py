@@ -27,9 +27,9 @@ def delete(**fields: Any) -> aero.Delete:
     return aero.Delete(key=aero.Key("ns", None, DIGEST, None), **fields)
 
 
-def change(message: object, image: Any = "full") -> cw.Change:
+def change(message: object, row_image: Any = "full") -> cw.Change:
     """Return the only change of a message."""
-    (found,) = cw.changes(message, image=image)
+    (found,) = cw.changes(message, row_image=row_image)
     return found
 
 
@@ -79,14 +79,14 @@ def test_sequence_without_generation() -> None:
         assert change(message).sequence == cw.Sequence(major=1617167159548, minor=0)
 
 
-@pytest.mark.parametrize("image", ["full", "patch"])
-def test_images(image: str) -> None:
+@pytest.mark.parametrize("row_image", ["full", "patch"])
+def test_images(row_image: str) -> None:
     """A write says what its bins are as the caller knows it; without bins it changes no column."""
-    found = change(write(aero.IntBin(name="a", value=1)), image)
-    assert found.attributes["image"] == image
-    empty = change(write(), image)
-    assert (empty.after, empty.attributes["image"], empty.op) == ({}, "keys", "upsert")
-    assert "image" not in change(delete(), image).attributes
+    found = change(write(aero.IntBin(name="a", value=1)), row_image)
+    assert found.attributes["row_image"] == row_image
+    empty = change(write(), row_image)
+    assert (empty.after, empty.attributes["row_image"], empty.op) == ({}, "keys", "upsert")
+    assert "row_image" not in change(delete(), row_image).attributes
 
 
 def test_attributes_are_what_only_aerospike_has() -> None:
@@ -97,7 +97,7 @@ def test_attributes_are_what_only_aerospike_has() -> None:
         "gen": None,
         "exp": 0,
         "lut": 1617167159548,
-        "image": "keys",
+        "row_image": "keys",
     }
     assert change(delete()).attributes == {"set": None, "user_key": None}
     assert change(delete(durable=False, exp=-1)).attributes == {
@@ -163,19 +163,20 @@ def test_duplicate_bins_are_refused() -> None:
 
 @thorough
 @given(
-    wire=strategies.write() | strategies.delete(), image=st.sampled_from(["full", "patch", "keys"])
+    wire=strategies.write() | strategies.delete(),
+    row_image=st.sampled_from(["full", "patch", "keys"]),
 )
-def test_every_message_is_one_change(wire: Any, image: Any) -> None:
+def test_every_message_is_one_change(wire: Any, row_image: Any) -> None:
     """A write or a delete has exactly one change, unless two of its bins have one name."""
     message = cw.decode(dumps(wire), format="aerospike-json")
     names = [item["name"] for item in wire.get("bins", ())]
     if len(set(names)) == len(names):
-        found = change(message, image)
+        found = change(message, row_image)
         assert (found.op == "delete") == (found.after is None) == (wire["msg"] == "delete")
         assert list(found.after or ()) == names
     else:
         with pytest.raises(cw.DecodeError, match="duplicate-column"):
-            change(message, image)
+            change(message, row_image)
 
 
 def test_changes_share_nothing_with_the_message() -> None:
@@ -191,10 +192,10 @@ def test_changes_share_nothing_with_the_message() -> None:
 
 def test_what_cannot_be_asked() -> None:
     """An unknown image, key columns and what is no message are refused."""
-    with pytest.raises(ValueError, match="no image 'half'; there are: full, patch, keys"):
+    with pytest.raises(ValueError, match="no row_image 'half'; there are: full, patch, keys"):
         change(write(), "half")
     with pytest.raises(ValueError, match="named by their digest"):
-        cw.changes(write(), keys=["a"])
+        cw.changes(write(), key_columns=["a"])
     for wrong in (None, [write()], aero.Key("ns", None, DIGEST, None), object()):
         with pytest.raises(TypeError, match="is no model of a message"):
             cw.changes(wrong)

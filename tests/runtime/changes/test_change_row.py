@@ -13,7 +13,7 @@ EARLIEST, LATEST = -62135596800000, 253402300799999
 
 def row_of(model: object) -> ChangeRow:
     """Return the row of a message."""
-    return change_row(model, None, DecodeOptions("lindorm-json", keys=("id",)))
+    return change_row(model, None, DecodeOptions("lindorm-json", key_columns=("id",)))
 
 
 @pytest.mark.parametrize("time", [EARLIEST, -1, 0, 1, LATEST])

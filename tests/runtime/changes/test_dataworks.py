@@ -37,7 +37,7 @@ def test_operations_on_rows(op: str, rows: Any, expected: str) -> None:
     assert found.source == cw.Source(
         system="dataworks", database="shop", schema=None, table="users"
     )
-    assert (found.attributes["op"], found.attributes["image"]) == (op, "full")
+    assert (found.attributes["op"], found.attributes["row_image"]) == (op, "full")
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_operations_on_rows(op: str, rows: Any, expected: str) -> None:
     ],
 )
 def test_operations_that_are_control_events(op: str, expected: str) -> None:
-    """An operation that names no row is a control event without key, images and `image`."""
+    """An operation that names no row is a control event without key, images and `row_image`."""
     found = change(op)
     assert found.op == expected
     assert (found.key, found.before_key, found.before, found.after) == (None,) * 4
     assert found.attributes["op"] == op
-    assert "image" not in found.attributes
+    assert "row_image" not in found.attributes
 
 
 def test_a_key_update_has_both_keys() -> None:
@@ -91,14 +91,14 @@ def test_keys_without_a_primary_key(hidden: str, primary_key: Any) -> None:
     row = {"name": "a", hidden: 15, "rowid": "AAAB"}
     given: Any = {"primary_key": primary_key, "after": row}
     assert change("INSERT", **given).key == {hidden: 15}
-    assert change("INSERT", keys=["rowid"], **given).key == {"rowid": "AAAB"}
+    assert change("INSERT", key_columns=["rowid"], **given).key == {"rowid": "AAAB"}
     del row[hidden]
     assert change("INSERT", **given).key is None
 
 
 def test_keys_are_in_place_of_the_primary_key() -> None:
     """Columns that the reader names are the key, in their order, also of the row before."""
-    found = change("UPDATE_AFTER", keys=["name", "id"], before=ROW, after=MOVED)
+    found = change("UPDATE_AFTER", key_columns=["name", "id"], before=ROW, after=MOVED)
     assert list(found.key or ()) == ["name", "id"]
     assert found.before_key == {"name": "a", "id": 1}
 
@@ -141,15 +141,15 @@ def test_a_primary_key_that_names_no_column(
     assert (issue.code, issue.pointer) == ("invalid-schema", f"/schema/primaryKey/{place}")
     assert issue.expected == f"the name of a column in /schema/dataColumn{several}"
     assert cw.validate(message("INSERT", **given), format="dataworks-json") == [issue]
-    assert change("INSERT", keys=["id"], **given).key == {"id": 1}
+    assert change("INSERT", key_columns=["id"], **given).key == {"id": 1}
     assert change("MHEARTBEAT", primary_key=primary_key, types=types).key is None
 
 
-@pytest.mark.parametrize("image", ["patch", "keys"])
-def test_the_key_of_a_patch_may_be_in_the_row_before(image: str) -> None:
+@pytest.mark.parametrize("row_image", ["patch", "keys"])
+def test_the_key_of_a_patch_may_be_in_the_row_before(row_image: str) -> None:
     """A column of the key that did not change is taken from the row before."""
     types = {"a": "LONG", "b": "LONG", "name": "STRING"}
-    given: Any = {"types": types, "primary_key": ["a", "b"], "image": image}
+    given: Any = {"types": types, "primary_key": ["a", "b"], "row_image": row_image}
     found = change("UPDATE_AFTER", before={"a": 1, "b": 2}, after={"name": "x"}, **given)
     assert (found.key, found.before_key, found.after) == ({"a": 1, "b": 2}, None, {"name": "x"})
     found = change("UPDATE_AFTER", before={"a": 1, "b": 2}, after={"b": 3}, **given)
@@ -161,7 +161,7 @@ def test_the_key_of_a_patch_may_be_in_the_row_before(image: str) -> None:
 def test_a_hidden_key_of_a_patch_may_be_in_the_row_before() -> None:
     """The hidden row id does not change, so a patch need not have it after the update."""
     hidden = {"_drds_implicit_id_": 5}
-    given: Any = {"primary_key": None, "image": "patch"}
+    given: Any = {"primary_key": None, "row_image": "patch"}
     found = change("UPDATE_AFTER", before=hidden, after={"name": "x"}, **given)
     assert (found.key, found.before_key) == (hidden, None)
 
@@ -254,7 +254,7 @@ def test_attributes_are_what_only_dataworks_has() -> None:
         "op": "INSERT",
         "version": "0.0.1",
         "scn": "42",
-        "image": "full",
+        "row_image": "full",
         "extra": {"/payload/node": "n-1"},
     }
 
@@ -268,13 +268,13 @@ def test_fingerprints() -> None:
 
 
 @thorough
-@given(wire=strategies.message(), image=st.sampled_from(["full", "patch", "keys"]))
-def test_every_message_is_one_change_or_refused(wire: Any, image: Any) -> None:
+@given(wire=strategies.message(), row_image=st.sampled_from(["full", "patch", "keys"]))
+def test_every_message_is_one_change_or_refused(wire: Any, row_image: Any) -> None:
     """A message that decodes has exactly one change, or contradicts its own schema."""
     model = cw.decode(dumps(wire), format="dataworks-json")
     codes, found = set[str](), list[cw.Change]()
     try:
-        found = cw.changes(model, image=image)
+        found = cw.changes(model, row_image=row_image)
     except cw.DecodeError as error:
         codes.add(error.code)
     assert codes <= {"contradicts-schema", "invalid-schema", "wrong-value"}

@@ -42,15 +42,17 @@ def test_leniencies_of_message_and_change_are_one_list() -> None:
 
 def test_keys_families_and_image_reach_the_changes() -> None:
     """What the reader says of a topic holds for each of its messages."""
-    decode_options = DecodeOptions("lindorm-json", "patch", keys=["f_g:a"], families=["f", "f_g"])
+    decode_options = DecodeOptions(
+        "lindorm-json", "patch", key_columns=["f_g:a"], families=["f", "f_g"]
+    )
     ((change, _),) = decode_options.elements(encode(HBASE))
     assert isinstance(change, cw.Change)
     assert (change.key, change.after) == (
         {"f_g:a": b"\x02"},
         {"ROW": b"\x00\x01", "f_g:a": b"\x02"},
     )
-    assert change.attributes["image"] == "patch"
-    ((change, _),) = DecodeOptions("dataworks-json", keys=("n",)).elements(insert({"n": 1}))
+    assert change.attributes["row_image"] == "patch"
+    ((change, _),) = DecodeOptions("dataworks-json", key_columns=("n",)).elements(insert({"n": 1}))
     assert isinstance(change, cw.Change)
     assert change.key == {"n": 1}
 
@@ -92,7 +94,9 @@ def test_a_tombstone_of_a_mixed_topic_is_of_no_system() -> None:
 
 def test_options_of_a_mixed_topic_are_for_those_formats_that_have_a_use_for_them() -> None:
     """Keys name the rows of one format, and the digest those of another, on the same topic."""
-    decode_options = DecodeOptions("auto", keys=["n"], families=["f"], time_zone="Asia/Tokyo")
+    decode_options = DecodeOptions(
+        "auto", key_columns=["n"], families=["f"], time_zone="Asia/Tokyo"
+    )
     ((change, _),) = decode_options.elements(insert({"n": 1}))
     assert isinstance(change, cw.Change)
     assert change.key == {"n": 1}
@@ -115,15 +119,27 @@ def test_a_contradiction_is_a_rejection() -> None:
     ("format", "options", "text"),
     [
         ("nope", {}, "no format 'nope'"),
-        ("lindorm-json", {"image": "half"}, "no image 'half'; there are: full, patch, keys"),
-        ("lindorm-json", {"keys": "id"}, "keys is a sequence of names, at least one"),
-        ("lindorm-json", {"keys": []}, "keys is a sequence of names, at least one"),
+        (
+            "lindorm-json",
+            {"row_image": "half"},
+            "no row_image 'half'; there are: full, patch, keys",
+        ),
+        ("lindorm-json", {"key_columns": "id"}, "key_columns is a sequence of names, at least one"),
+        ("lindorm-json", {"key_columns": []}, "key_columns is a sequence of names, at least one"),
         ("lindorm-json", {"families": ()}, "families is a sequence of names, at least one"),
-        ("dataworks-json", {"families": ["f"]}, "tables have no column families"),
-        ("aerospike-json", {"families": ["f"]}, "records have no column families"),
-        ("aerospike-json", {"keys": ["a"]}, "keys does not apply to aerospike-json: rows are"),
-        ("aerospike-json", {"time_zone": "Asia/Tokyo"}, "times of messages are in UTC"),
-        ("lindorm-json", {"time_zone": "Asia/Tokyo"}, "schemas say what times are"),
+        (
+            "dataworks-json",
+            {"families": ["f"]},
+            "dataworks-json: it is for lindorm-json",
+        ),
+        ("aerospike-json", {"families": ["f"]}, "it is for lindorm-json"),
+        (
+            "aerospike-json",
+            {"key_columns": ["a"]},
+            "key_columns does not apply to aerospike-json: rows are",
+        ),
+        ("aerospike-json", {"time_zone": "Asia/Tokyo"}, "it is for dataworks-json"),
+        ("lindorm-json", {"time_zone": "Asia/Tokyo"}, "it is for dataworks-json"),
         *(
             ("dataworks-json", {"time_zone": zone}, "no time_zone .*; expected an IANA name")
             for zone in ("", "GMT+8", "Asia", "Asia/Beijing", "../x", "/etc/localtime", "a\0b", 8)
@@ -137,7 +153,7 @@ def test_what_does_not_fit_is_refused_at_once(format: str, options: Any, text: s
 
 
 @pytest.mark.parametrize(
-    "options", [{"keys": "id"}, {"families": ["f"]}, {"time_zone": "Asia/Beijing"}]
+    "options", [{"key_columns": "id"}, {"families": ["f"]}, {"time_zone": "Asia/Beijing"}]
 )
 def test_changes_refuses_the_same(options: Any) -> None:
     """The function for one message checks its options alike."""

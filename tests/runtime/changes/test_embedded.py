@@ -8,10 +8,19 @@ from typing import Any
 import pytest
 from tests.runtime.changes.lindorm import declared
 
+from changewire.changes import DecodeOptions
 from changewire.changes.embedded import row_type
 
 CONNECT = "org.apache.kafka.connect.data."
 DEBEZIUM = "io.debezium.time."
+
+
+def fields_of(schema: Any, format: str, **options: Any) -> list[dict[str, Any]]:
+    """Return the columns that a schema declares."""
+    fields: list[dict[str, Any]] = row_type(schema, format, DecodeOptions(format, **options))[
+        "fields"
+    ]
+    return fields
 
 
 def decimal(scale: int) -> dict[str, Any]:
@@ -76,7 +85,7 @@ CONNECT_TYPES = [
 @pytest.mark.parametrize(("declared_type", "kind"), CONNECT_TYPES)
 def test_types_of_kafka_connect(declared_type: Any, kind: Any) -> None:
     """Each type of Kafka Connect has a column that holds what its values become."""
-    (column,) = row_type(declared(c=declared_type), format="lindorm-json")["fields"]
+    (column,) = fields_of(declared(c=declared_type), "lindorm-json")
     assert (column["name"], column["type"], column["nullable"]) == ("c", kind, True)
 
 
@@ -96,7 +105,7 @@ def test_types_of_kafka_connect(declared_type: Any, kind: Any) -> None:
 )
 def test_what_no_column_holds_is_json_text(declared_type: Any) -> None:
     """A struct without fields, and a map whose keys no column has, are JSON text."""
-    (column,) = row_type(declared(c=declared_type), format="lindorm-json")["fields"]
+    (column,) = fields_of(declared(c=declared_type), "lindorm-json")
     assert (column["type"], column["metadata"]["contentMediaType"]) == (
         "string",
         "application/json",
@@ -105,7 +114,7 @@ def test_what_no_column_holds_is_json_text(declared_type: Any) -> None:
 
 def test_nested_structs_have_fields() -> None:
     """A struct within a row is a struct, and each field has its declared type as comment."""
-    (column,) = row_type(declared(c=STRUCT), format="lindorm-json")["fields"]
+    (column,) = fields_of(declared(c=STRUCT), "lindorm-json")
     assert [field["name"] for field in column["type"]["fields"]] == ["x"]
     assert column["type"]["fields"][0]["metadata"] == {"comment": "int32"}
 
@@ -115,7 +124,7 @@ def test_columns_of_both_images_are_columns() -> None:
     schema = declared(a="int8")
     schema["fields"][0]["fields"] = [{"field": "b", "type": "int8"}, {"field": "a", "type": "x"}]
     schema["fields"][0]["fields"][1]["type"] = "string"
-    fields = row_type(schema, format="lindorm-json")["fields"]
+    fields = fields_of(schema, "lindorm-json")
     assert [(field["name"], field["type"]) for field in fields] == [("a", "byte"), ("b", "byte")]
 
 
@@ -124,13 +133,13 @@ def test_columns_of_both_images_are_columns() -> None:
     [
         ({}, [("ROW", "string"), ("f_a", "string")]),
         ({"families": ["f"]}, [("ROW", "binary"), ("f:a", "binary")]),
-        ({"keys": ["ROW"]}, [("ROW", "string"), ("f_a", "string")]),
+        ({"key_columns": ["ROW"]}, [("ROW", "string"), ("f_a", "string")]),
     ],
 )
 def test_columns_of_hbase_tables_are_bytes(options: Any, columns: Any) -> None:
     """With families a row with the column ROW is one of HBase; else its declared types decide."""
     schema = declared(ROW="string", f_a="string")
-    fields = row_type(schema, format="lindorm-json", **options)["fields"]
+    fields = fields_of(schema, "lindorm-json", **options)
     assert [(field["name"], field["type"]) for field in fields] == columns
 
 
@@ -138,7 +147,7 @@ def test_types_of_dataworks() -> None:
     """Each type of the document has a column; one of any other type is JSON text."""
     types = ("BOOLEAN", "BYTES", "DATE", "DOUBLE", "LONG", "STRING", "GEOMETRY")
     text = json.dumps({"dataColumn": [{"name": kind.lower(), "type": kind} for kind in types]})
-    fields = row_type(text, format="dataworks-json")["fields"]
+    fields = fields_of(text, "dataworks-json")
     kinds = ["boolean", "binary", "timestamp", "double", "long", "string", "string"]
     assert [field["type"] for field in fields] == kinds
     assert fields[0]["metadata"] == {"comment": "BOOLEAN"}
@@ -161,4 +170,4 @@ def test_types_of_dataworks() -> None:
 def test_what_declares_no_row_is_refused(schema: Any, format: str, error: str) -> None:
     """A schema that is none of the format, or of no row, is a ValueError."""
     with pytest.raises(ValueError, match=error):
-        row_type(schema, format=format)
+        fields_of(schema, format)

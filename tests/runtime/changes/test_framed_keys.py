@@ -48,7 +48,7 @@ def test_a_framed_record_key_is_not_ignored(key: bytes, code: str) -> None:
 
 def test_a_framed_record_key_that_is_not_needed_is_counted() -> None:
     """A change that has its key elsewhere has a leniency."""
-    found, used = only(DecodeOptions(FORMAT, keys=["id"]), VALUE, FRAMED)
+    found, used = only(DecodeOptions(FORMAT, key_columns=["id"]), VALUE, FRAMED)
     assert (found.key, used[-1]) == ({"id": 7}, "framed-record-key")
     cells = cw.encode(lindorm.message("c", after={"ROW": "AAE=", "f_a": "AAE="}))
     found, used = only(DecodeOptions(FORMAT), cells, FRAMED)

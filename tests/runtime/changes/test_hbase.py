@@ -94,7 +94,7 @@ def test_the_schema_of_a_record_key_decides_for_it() -> None:
     plain = b'{"ROW":"dXNlcjE="}'
     deleted = cw.delete_by_key(plain, format="lindorm-json")
     assert (deleted.key, deleted.attributes["leniencies"]) == ({"ROW": b"user1"}, ["assumed-hbase"])
-    deleted = cw.delete_by_key(plain, format="lindorm-json", keys=["ROW"])
+    deleted = cw.delete_by_key(plain, format="lindorm-json", key_columns=["ROW"])
     assert deleted.key == {"ROW": "dXNlcjE="}
 
 
@@ -103,13 +103,16 @@ def test_keys_let_validators_and_writers_accept_row() -> None:
     data = msgspec.json.encode({"payload": {**PAYLOAD, "after": {"ROW": "user1", "id": 1}}})
     (issue,) = cw.validate(data, format="lindorm-json")
     assert (issue.code, issue.pointer) == ("invalid-base64", "/payload/after/ROW")
-    assert cw.validate(data, format="lindorm-json", keys=["id"]) == []
+    assert cw.validate(data, format="lindorm-json", key_columns=["id"]) == []
     model = cw.decode(data, format="lindorm-json")
     with pytest.raises(cw.EncodeError, match="invalid-base64"):
         cw.encode(model, declared=True)
-    assert cw.decode(cw.encode(model, declared=True, keys=["id"]), format="lindorm-json") == model
-    with pytest.raises(ValueError, match="keys does not apply to aerospike-json"):
-        cw.validate(b"{}", format="aerospike-json", keys=["id"])
+    assert (
+        cw.decode(cw.encode(model, declared=True, key_columns=["id"]), format="lindorm-json")
+        == model
+    )
+    with pytest.raises(ValueError, match="key_columns does not apply to aerospike-json"):
+        cw.validate(b"{}", format="aerospike-json", key_columns=["id"])
 
 
 def test_the_longest_family_that_fits_is_taken() -> None:
@@ -147,9 +150,9 @@ def test_bad_base64_is_refused(text: str) -> None:
 
 def test_keys_say_that_a_table_is_not_of_hbase() -> None:
     """A table with keys has rows, not cells, though a column is called ROW; families say it has."""
-    found = change("c", after={"ROW": "text", "f_a": "b"}, keys=["ROW"])
+    found = change("c", after={"ROW": "text", "f_a": "b"}, key_columns=["ROW"])
     assert (found.after, found.key) == ({"ROW": "text", "f_a": "b"}, {"ROW": "text"})
-    found = change("c", after=ROW, keys=["f:name"], families=["f"])
+    found = change("c", after=ROW, key_columns=["f:name"], families=["f"])
     assert found.key == {"f:name": b"lucky"}
     assert change("c", after={"f_name": "text"}, families=["f"]).after == {"f_name": "text"}
 

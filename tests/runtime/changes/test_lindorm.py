@@ -35,7 +35,7 @@ COLUMNS = declared(id="int64", name={"type": "string", "optional": True})
 @pytest.mark.parametrize("schema", [ABSENT, COLUMNS])
 def test_operations(op: str, rows: Any, expected: str, schema: Any) -> None:
     """Each operation is one change with the images of the message, which may be missing."""
-    found = change(op, schema, keys=["id"], **rows)
+    found = change(op, schema, key_columns=["id"], **rows)
     assert found.op == expected
     assert (found.before, found.after) == (rows.get("before"), rows.get("after"))
     assert (found.key, found.before_key) == ({"id": 1} if any(rows.values()) else None, None)
@@ -47,18 +47,18 @@ def test_time_and_sequence() -> None:
     found = change("d")
     assert found.event_time == datetime(2016, 6, 9, 16, 56, 51, 807000, tzinfo=timezone.utc)
     assert found.sequence == cw.Sequence(major=TS_MS, minor=0)
-    assert found.attributes == {"op": "d", "ts_ms": TS_MS + 4, "image": "full"}
+    assert found.attributes == {"op": "d", "ts_ms": TS_MS + 4, "row_image": "full"}
 
 
 def test_attributes_are_what_only_lindorm_has() -> None:
     """The instance, the version and unknown properties go along; the image is the reader's."""
     source = {"namespace": "n", "table": "t", "ts_ms": 5, "db": "ld-1", "version": "v1.0"}
     model = message("d", source=source, txId=7)
-    (found,) = cw.changes(model, image="keys")
+    (found,) = cw.changes(model, row_image="keys")
     assert found.attributes == {
         "op": "d",
         "ts_ms": TS_MS + 4,
-        "image": "keys",
+        "row_image": "keys",
         "db": "ld-1",
         "version": "v1.0",
         "extra": {"/payload/txId": 7},
@@ -89,7 +89,7 @@ def test_a_schema_types_both_rows() -> None:
         "day": date(1970, 1, 2),
         "price": Decimal("123.45"),
     }
-    found = change("u", schema, before=row, after=row, keys=["day"])
+    found = change("u", schema, before=row, after=row, key_columns=["day"])
     assert (found.before, found.after, found.key) == (typed, typed, {"day": date(1970, 1, 2)})
 
 
@@ -138,7 +138,7 @@ def test_an_invalid_schema_is_refused(schema: Any, pointer: str) -> None:
 def test_columns_that_are_absent_or_null() -> None:
     """A deleted column is absent from the row after; null stays null, also beside a default."""
     schema = declared(id="int64", n={"type": "string", "optional": True, "default": "x"})
-    found = change("u", schema, before={"id": 1, "n": "a"}, after={"id": 1}, keys=["id"])
+    found = change("u", schema, before={"id": 1, "n": "a"}, after={"id": 1}, key_columns=["id"])
     assert (found.before, found.after) == ({"id": 1, "n": "a"}, {"id": 1})
     assert change("c", schema, after={"id": 1, "n": None}).after == {"id": 1, "n": None}
     assert "leniencies" not in found.attributes
@@ -211,33 +211,33 @@ def test_a_record_key_is_read_by_its_own_schema(schema: Any, payload: Any, expec
 def test_an_envelope_has_schema_and_payload_alone() -> None:
     """An object with more than these two is a row that has columns of such names."""
     key = b'{"schema":{"type":"int32"},"payload":{"id":1},"id":2}'
-    assert change("d", keys=["id"], record_key=key).key == {"id": 2}
+    assert change("d", key_columns=["id"], record_key=key).key == {"id": 2}
 
 
 def test_keys_are_those_of_the_reader() -> None:
     """The reader's columns are the key; what a row lacks is in the record key or the row before."""
-    found = change("c", after=ROW, keys=["name", "id"], record_key=b'{"other":1}')
+    found = change("c", after=ROW, key_columns=["name", "id"], record_key=b'{"other":1}')
     assert list(found.key or ()) == ["name", "id"]
-    assert change("d", keys=["id"], record_key=b'{"id":7,"x":1}').key == {"id": 7}
-    assert change("u", before=ROW, after={"name": "b"}, keys=["id"]).key == {"id": 1}
-    assert change("c", after={"name": "b"}, keys=["id"]).key is None
-    assert change("c", after={"id": None}, keys=["id"]).key is None
+    assert change("d", key_columns=["id"], record_key=b'{"id":7,"x":1}').key == {"id": 7}
+    assert change("u", before=ROW, after={"name": "b"}, key_columns=["id"]).key == {"id": 1}
+    assert change("c", after={"name": "b"}, key_columns=["id"]).key is None
+    assert change("c", after={"id": None}, key_columns=["id"]).key is None
     assert change("c", after=ROW).key is None
 
 
 def test_an_update_may_move_a_row() -> None:
     """Where the key before an update is another one, the change has both."""
-    found = change("u", before={**ROW, "id": 0}, after=ROW, keys=["id"])
+    found = change("u", before={**ROW, "id": 0}, after=ROW, key_columns=["id"])
     assert (found.before_key, found.key) == ({"id": 0}, {"id": 1})
-    assert change("u", before={"name": "x"}, after=ROW, keys=["id"]).before_key is None
+    assert change("u", before={"name": "x"}, after=ROW, key_columns=["id"]).before_key is None
 
 
 def test_what_contradicts_its_operation_moves_no_row() -> None:
     """A delete has no row after, and an insert no key before, whatever the message holds."""
     other = {**ROW, "id": 2}
-    found = change("d", before=ROW, after=other, keys=["id"])
+    found = change("d", before=ROW, after=other, key_columns=["id"])
     assert (found.key, found.before_key, found.after) == ({"id": 1}, None, None)
-    found = change("c", before=ROW, after=other, keys=["id"])
+    found = change("c", before=ROW, after=other, key_columns=["id"])
     assert (found.key, found.before_key) == ({"id": 2}, None)
 
 
@@ -251,13 +251,13 @@ def test_fingerprints_are_of_the_text() -> None:
 
 
 @thorough
-@given(wire=strategies.message(), image=st.sampled_from(["full", "patch", "keys"]))
-def test_every_message_is_one_change_or_refused(wire: Any, image: Any) -> None:
+@given(wire=strategies.message(), row_image=st.sampled_from(["full", "patch", "keys"]))
+def test_every_message_is_one_change_or_refused(wire: Any, row_image: Any) -> None:
     """A message that decodes has exactly one change, or contradicts its own schema."""
     model = cw.decode(dumps(wire), format="lindorm-json")
     codes, found = set[str](), list[cw.Change]()
     try:
-        found = cw.changes(model, image=image)
+        found = cw.changes(model, row_image=row_image)
     except cw.DecodeError as error:
         codes.add(error.code)
     assert codes <= {"contradicts-schema", "invalid-schema", "invalid-base64"}

@@ -47,7 +47,7 @@ def test_a_lindorm_key_deletes_its_row() -> None:
     key = b'{"id": 7, "tenant": "a"}'
     gone = element("lindorm-json", key)
     assert (gone.op, gone.key, gone.source.table) == ("delete", {"id": 7, "tenant": "a"}, None)
-    assert element("lindorm-json", key, keys=["tenant"]).key == {"tenant": "a"}
+    assert element("lindorm-json", key, key_columns=["tenant"]).key == {"tenant": "a"}
     assert element("lindorm-json", b'{"ROW": "AAE="}').key == {"ROW": b"\x00\x01"}
 
 
@@ -75,7 +75,7 @@ def test_a_key_that_names_no_row_is_a_dead_letter(format: str, key: bytes, place
 
 def test_columns_that_are_asked_for_have_to_be_there() -> None:
     """A key without one of them names no row; the column is named."""
-    found = element("lindorm-json", b'{"id": 7}', keys=["id", "tenant"])
+    found = element("lindorm-json", b'{"id": 7}', key_columns=["id", "tenant"])
     assert found.code == "invalid-record-key"
     assert "id, tenant" in found.message
 
@@ -111,7 +111,7 @@ def test_a_delete_that_names_no_database_goes_to_one_table_or_none() -> None:
     gone = PositionedChange(element("lindorm-json", b'{"id": 1}'), ChangePosition("t", 0, 1, 0))
     source = '"source": {"namespace": "n", "table": "t", "ts_ms": 1}'
     text = f'{{"payload": {{"op": "c", "ts_ms": 1, "after": {{"id": 1}}, {source}}}}}'
-    ((row, _),) = DecodeOptions("lindorm-json", keys=["id"]).elements(text.encode())
+    ((row, _),) = DecodeOptions("lindorm-json", key_columns=["id"]).elements(text.encode())
     assert isinstance(row, cw.Change)
     written = PositionedChange(row, ChangePosition("t", 0, 0, 0))
     one, many = MemoryTables(), MemoryTables()

@@ -46,9 +46,9 @@ def test_a_change_has_its_place(cli: Cli, kcat: Path) -> None:
 def test_image_is_passed_on(cli: Cli, good: Path) -> None:
     """What a write holds of its row is what the user says."""
     found = json_lines(
-        cli("decode", "--as", "changes", "-f", FORMAT, "--image", "patch", good).stdout
+        cli("decode", "--as", "changes", "-f", FORMAT, "--row-image", "patch", good).stdout
     )
-    assert found[0]["attributes"]["image"] == "patch"
+    assert found[0]["attributes"]["row_image"] == "patch"
 
 
 def test_a_message_that_contradicts_itself_is_refused(cli: Cli, mixed: Path) -> None:
@@ -76,7 +76,17 @@ def test_keys_and_families_are_passed_on(cli: Cli) -> None:
     assert cells["key"] == {"ROW": "AAE="}
     assert cells["after"] == {"ROW": "AAE=", "f_g:a": "Ag==", "x": ""}
     assert cells["attributes"]["leniencies"] == cells["leniencies"][-1:] == ["unknown-family"]
-    arguments = ("decode", "--as", "changes", "-f", "lindorm-json", "--key", "x", "--key", "id")
+    arguments = (
+        "decode",
+        "--as",
+        "changes",
+        "-f",
+        "lindorm-json",
+        "--key-column",
+        "x",
+        "--key-column",
+        "id",
+    )
     _, row = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
     assert row["key"] == {"x": "a", "id": 7}
 
@@ -89,7 +99,7 @@ def test_options_that_do_not_fit_are_wrong_usage(
 ) -> None:
     """An option that has no meaning in the format is named before anything is read or written."""
     monkeypatch.chdir(tmp_path)
-    ended = cli(*command, "-f", FORMAT, "--key", "a", good)
+    ended = cli(*command, "-f", FORMAT, "--key-column", "a", good)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "rows are named by their digest" in " ".join(ended.stderr.replace("\u2502", " ").split())
     assert not Path("out").exists()
@@ -120,7 +130,9 @@ def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
     assert "digest-mismatch at /key/2: expected the digest of set and user key" in refused.stderr
     assert (refused.exit_code, refused.stdout) == (1, "")
     wrong = cli("decode", "--as", "changes", "-f", "lindorm-json", "--digests", "count", data=data)
-    assert "rows have no digest" in " ".join(wrong.stderr.replace("│", " ").split())
+    assert "it is for aerospike-json, aerospike-msgpack" in " ".join(
+        wrong.stderr.replace("│", " ").split()
+    )
     assert wrong.exit_code == 2
 
 

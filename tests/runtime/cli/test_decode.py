@@ -121,7 +121,7 @@ def test_a_shape_can_be_named(cli: Cli, tmp_path: Path) -> None:
         (("decode", "-f", FORMAT, "--shape", "xml"), "'xml' is not one of: auto, json-lines"),
         (("encode",), "--format"),
         (
-            ("decode", "--as", "changes", "-f", FORMAT, "--image", "half"),
+            ("decode", "--as", "changes", "-f", FORMAT, "--row-image", "half"),
             "'half' is not one of: full",
         ),
         (("nothing",), "nothing"),

@@ -71,8 +71,8 @@ def test_the_report_is_one_of_messages(cli: Cli, mixed: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--image", "patch"), "image: for changes; messages are kept as they are"),
-        (("--key", "id", "--family", "f"), "keys, families: for changes"),
+        (("--row-image", "patch"), "row_image: for changes; messages are kept as they are"),
+        (("--key-column", "id", "--family", "f"), "key_columns, families: for changes"),
         (("--null-value", "delete"), "null_value: for changes"),
         (("-f", "auto"), "messages have the columns of one format"),
         (("--target", "t/{table}"), "--target needs changes: it excludes --as messages"),

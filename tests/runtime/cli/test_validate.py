@@ -128,7 +128,7 @@ def test_an_array_on_one_line_names_its_shape(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_keys_say_which_columns_name_the_row(cli: Cli) -> None:
-    """With --key a column ROW of a table of SQL is no row key of HBase, in Base64 text."""
+    """With --key-column a column ROW of a table of SQL is no row key of HBase, in Base64 text."""
     source = '{"namespace": "n", "table": "t", "ts_ms": 1}'
     row = '{"id": 1, "ROW": "user1"}'
     payload = f'{{"op": "c", "ts_ms": 1, "after": {row}, "source": {source}}}'
@@ -136,13 +136,13 @@ def test_keys_say_which_columns_name_the_row(cli: Cli) -> None:
     ended = cli("validate", data=data)
     assert "record 0: /payload/after/ROW: expected Base64 text" in ended.stdout
     assert ended.exit_code == 1
-    for arguments in (("--key", "id"), ("-f", "lindorm-json", "--key", "id")):
+    for arguments in (("--key-column", "id"), ("-f", "lindorm-json", "--key-column", "id")):
         ended = cli("validate", *arguments, data=data)
         assert (ended.exit_code, ended.stdout) == (0, "")
     encoded = cli("encode", "-f", "lindorm-json", "--declared", data=data)
     assert (encoded.exit_code, encoded.stdout) == (1, "")
-    encoded = cli("encode", "-f", "lindorm-json", "--declared", "--key", "id", data=data)
+    encoded = cli("encode", "-f", "lindorm-json", "--declared", "--key-column", "id", data=data)
     assert (encoded.exit_code, json.loads(encoded.stdout)) == (0, json.loads(data))
-    refused = cli("validate", "-f", FORMAT, "--key", "id", data=data)
+    refused = cli("validate", "-f", FORMAT, "--key-column", "id", data=data)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert f"keys does not apply to {FORMAT}" in refused.stderr.replace("\n", " ")
+    assert f"key_columns does not apply to {FORMAT}" in refused.stderr.replace("\n", " ")

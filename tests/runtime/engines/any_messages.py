@@ -88,7 +88,7 @@ class Read:
 
     def elements(self) -> Iterator[tuple[ChangePosition, cw.Change | cw.Rejection]]:
         """Yield what becomes of each element."""
-        decode_options = DecodeOptions(self.format, keys=KEYS.get(self.format))
+        decode_options = DecodeOptions(self.format, key_columns=KEYS.get(self.format))
         for offset, message in enumerate(self.messages):
             for number, (found, _) in enumerate(decode_options.elements(message)):
                 yield ChangePosition("topic", 0, offset, number), found

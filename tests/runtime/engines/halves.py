@@ -9,15 +9,15 @@ from tests.runtime.tables.histories import change, placed
 from changewire.tables import PositionedChange
 
 
-def before(key: Any, sequence: int, image: str = "patch", **columns: Any) -> Any:
+def before(key: Any, sequence: int, row_image: str = "patch", **columns: Any) -> Any:
     """Return the row before an update, in a message of its own."""
     row = {"id": key, **columns}
-    return change("update", key, (sequence, 0), image=image, before=row, is_lone=True)
+    return change("update", key, (sequence, 0), row_image=row_image, before=row, is_lone=True)
 
 
-def after(key: Any, sequence: int, image: str = "patch", **columns: Any) -> Any:
+def after(key: Any, sequence: int, row_image: str = "patch", **columns: Any) -> Any:
     """Return the row after an update, in a message of its own."""
-    return change("update", key, sequence, image=image, **columns)
+    return change("update", key, sequence, row_image=row_image, **columns)
 
 
 def halved() -> list[list[PositionedChange]]:

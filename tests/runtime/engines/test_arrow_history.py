@@ -61,7 +61,7 @@ def test_versions_of_a_type_are_those_of_the_model(data: st.DataObject) -> None:
     history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
     order = [one for batch in data.draw(deliveries(history)) for one in batch]
     log = log_of(order)
-    found = cwa.history(log, table="d.t", apply_truncates=True, rows=TYPED, keys=["id"])
+    found = cwa.history(log, table="d.t", apply_truncates=True, rows=TYPED, key_columns=["id"])
     assert found.schema.names == ["id", "a", "b", *SPANS]
     rows = typed_versions_in(found.to_pylist(maps_as_pydicts="strict"))
     assert rows == versions_of(declared(history, ["a", "b"]), befores_wait=True)

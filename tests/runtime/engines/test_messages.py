@@ -240,7 +240,10 @@ def test_a_decoder_of_messages_pickles() -> None:
     [
         ({"format": "auto"}, "one format: name it in place of auto"),
         ({"format": "nope"}, "no format 'nope'"),
-        ({"image": "patch", "keys": ["id"]}, "image, keys: for changes; messages are kept"),
+        (
+            {"row_image": "patch", "keys": ["id"]},
+            "row_image, key_columns: for changes; messages are kept",
+        ),
         ({"null_value": "delete"}, "null_value: for changes"),
         ({"elements_as": "rows"}, "no elements_as 'rows'; there are: changes, messages"),
     ],

@@ -74,8 +74,8 @@ def test_a_value_in_another_case_has_to_fit() -> None:
     assert (letter["code"], letter["pointer"]) == ("wrong-type", "/after/Age")
 
 
-@pytest.mark.parametrize("image", ["full", "patch"])
-def test_tables_have_the_column(tmp_path: Path, image: Any) -> None:
+@pytest.mark.parametrize("row_image", ["full", "patch"])
+def test_tables_have_the_column(tmp_path: Path, row_image: Any) -> None:
     """A Delta table has the value, of a full row and of a patch, and counts what differed."""
     sent = {
         "value": [write(Age=1, name="a"), write(AGE=2)],
@@ -86,7 +86,7 @@ def test_tables_have_the_column(tmp_path: Path, image: Any) -> None:
     outcome = cwd.apply_changes(
         pa.table(sent),
         format=FORMAT,
-        image=image,
+        row_image=row_image,
         target=f"{tmp_path}/lake/{{table}}",
         default_table="users",
         rows=TYPE,
@@ -100,12 +100,12 @@ def test_tables_have_the_column(tmp_path: Path, image: Any) -> None:
     assert {name for name in row if name.lower() == "age"} == {"Age"}
 
 
-@pytest.mark.parametrize("image", ["full", "patch"])
-def test_histories_have_the_column(image: Any) -> None:
+@pytest.mark.parametrize("row_image", ["full", "patch"])
+def test_histories_have_the_column(row_image: Any) -> None:
     """Versions that are made of a change log with other names have its values."""
     message = msgspec.json.decode(write(age=7, name="a"))
     table = message["key"][1]
-    changes = cwa.decode([msgspec.json.encode(message)], format=FORMAT, image=image).changes
+    changes = cwa.decode([msgspec.json.encode(message)], format=FORMAT, row_image=row_image).changes
     found = cwa.history(changes.read_all(), table=f"{message['key'][0]}.{table}", rows=TYPE)
     (version,) = pa.table(found).to_pylist()
     assert (version["Age"], version["name"]) == (7, "a")

@@ -237,7 +237,7 @@ def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
     source = '"source":{"namespace":"n","table":"t","ts_ms":5}'
     payload = f'{{"op":"d","ts_ms":6,"before":{{"id":"7","x":1}},"after":{{}},{source}}}'
     frame = spark.createDataFrame([(f'{{"schema":{schema},"payload":{payload}}}',)], "value string")
-    decoded = cws.decode(frame, format="lindorm-json", keys=["id"])
+    decoded = cws.decode(frame, format="lindorm-json", key_columns=["id"])
     (row,) = decoded.rows.select("op", "key", "before", "leniencies").collect()
     assert tuple(row) == (
         "delete",
@@ -245,5 +245,5 @@ def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
         '{"id":"7","x":1}',
         ["after-on-delete", "missing-version", "missing-db", *["undeclared-field"] * 2],
     )
-    with pytest.raises(ValueError, match="tables have no column families"):
+    with pytest.raises(ValueError, match="it is for lindorm-json"):
         cws.decode(frame, format="dataworks-json", families=["f"])

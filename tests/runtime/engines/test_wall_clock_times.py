@@ -110,7 +110,7 @@ def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
             format=FORMAT,
             target=str(tmp_path / "t"),
             rows=ROW,
-            keys=["day"],
+            key_columns=["day"],
             time_zone=ZONE,
             log=str(tmp_path / "log"),
         )

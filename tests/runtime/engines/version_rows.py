@@ -83,7 +83,7 @@ def declared(history: Iterable[PositionedChange], names: Sequence[str]) -> list[
 
 
 def _declared(change: Change, names: Sequence[str]) -> Change:
-    is_whole = change.attributes.get("image", "full") == "full"
+    is_whole = change.attributes.get("row_image", "full") == "full"
 
     def own(row: dict[str, Any] | None) -> Any:
         return row and {

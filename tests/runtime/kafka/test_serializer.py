@@ -316,7 +316,7 @@ def test_keys_say_that_a_column_row_is_no_row_key() -> None:
     message = {"payload": {"op": "c", "ts_ms": 1, "after": row, "source": source}}
     with pytest.raises(MessageRefusedError, match="invalid-base64"):
         ChangewireSerializer("lindorm-json")(message)
-    data = ChangewireSerializer("lindorm-json", keys=["id"])(message)
+    data = ChangewireSerializer("lindorm-json", key_columns=["id"])(message)
     assert json.loads(data or b"") == message
-    with pytest.raises(ValueError, match="keys does not apply"):
-        ChangewireSerializer("aerospike-json", keys=["id"])
+    with pytest.raises(ValueError, match="key_columns does not apply"):
+        ChangewireSerializer("aerospike-json", key_columns=["id"])

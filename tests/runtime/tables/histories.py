@@ -32,7 +32,7 @@ def change(
     sequence: int | tuple[int, int] | None = 1,
     *,
     table: str | None = "t",
-    image: str | None = "full",
+    row_image: str | None = "full",
     old: Any = None,
     before: dict[str, Any] | None = None,
     is_lone: bool = False,
@@ -55,13 +55,13 @@ def change(
         sequence=None if place is None else cw.Sequence(major=place[0], minor=place[1]),
         ddl=None,
         schema_fingerprint=None,
-        attributes={} if image is None or op == "delete" else {"image": image},
+        attributes={} if row_image is None or op == "delete" else {"row_image": row_image},
     )
 
 
 def truncate(sequence: int | None, table: str = "t") -> cw.Change:
     """Return a truncate."""
-    whole = change(key=None, sequence=sequence, table=table, image=None)
+    whole = change(key=None, sequence=sequence, table=table, row_image=None)
     return replace(whole, op="truncate", after=None)
 
 
@@ -81,7 +81,7 @@ def eventful() -> tuple[list[PositionedChange], list[PositionedChange], list[Pos
             change("delete", 1, 3),
             change(key=1, sequence=2, a=2),
             change("update", 4, 3, old=2, before={"id": 2}, a=2),
-            change("update", 3, 3, image="patch", b=2),
+            change("update", 3, 3, row_image="patch", b=2),
             start=10,
         ),
         placed(change(key=1, sequence=2, a=3), change(key=2, sequence=2, a=3), start=20),
@@ -132,15 +132,17 @@ def changes(draw: Any, sequence: Any, images: Sequence[str]) -> cw.Change:
         old = draw(KEYS.filter(lambda other: other != key))
         # A row before makes it no half of an update: it is paired with nothing.
         moved: dict[str, Any] = {"old": old, "before": {"id": old}, **values}
-        return change("update", key, sequence, table=table, image=image, **moved)
+        return change("update", key, sequence, table=table, row_image=image, **moved)
     if what == "lone" and image == "full" and sequence:
         lone = (sequence[0], 0)
         return change("update", key, lone, table=table, before={"id": key}, is_lone=True)
     if image == "patch":
         before = draw(VALUES)
-        return change("update", key, sequence, table=table, image=image, before=before, **values)
+        return change(
+            "update", key, sequence, table=table, row_image=image, before=before, **values
+        )
     return change(
-        what if what == "read" else "upsert", key, sequence, table=table, image=image, **values
+        what if what == "read" else "upsert", key, sequence, table=table, row_image=image, **values
     )
 
 

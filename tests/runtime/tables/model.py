@@ -154,7 +154,7 @@ def events_of(placed: PositionedChange, *, truncates: bool) -> list[Event]:
 
 def kind_of(change: Any) -> str:
     """Return what a change does: full, patch, keys, delete, or before."""
-    image = change.attributes.get("image", "full")
+    image = change.attributes.get("row_image", "full")
     if change.op == "delete":
         return "delete"
     if change.op == "update" and change.after is None and change.before is not None:

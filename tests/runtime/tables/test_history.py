@@ -127,8 +127,8 @@ def test_columns_before_and_after() -> None:
     """A step names what it changed, what came and went, and what newer patches had set."""
     found = told(
         change(a=1, b=1),
-        change("update", 1, 12, image="patch", before={"b": 1}, a=3),
-        change("update", 1, 11, image="patch", a=2, c=2),
+        change("update", 1, 12, row_image="patch", before={"b": 1}, a=3),
+        change("update", 1, 11, row_image="patch", a=2, c=2),
         change("delete", sequence=13),
     )
     assert [step.columns() for step in found.steps] == [

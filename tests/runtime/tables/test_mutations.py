@@ -17,7 +17,11 @@ from changewire.tables.mutations import mutations
 def patch_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> cw.Change:
     """Return an update whose images are patches."""
     whole = change("update", 1, 10)
-    images: dict[str, Any] = {"before": before, "after": after, "attributes": {"image": "patch"}}
+    images: dict[str, Any] = {
+        "before": before,
+        "after": after,
+        "attributes": {"row_image": "patch"},
+    }
     return with_fields(whole, **images)
 
 

@@ -65,28 +65,28 @@ def test_a_full_image_removes_absent_columns() -> None:
 
 def test_a_patch_leaves_absent_columns() -> None:
     """Absent means unchanged; null, or in `before` and not in `after`, means removed."""
-    patch = change(sequence=2, image="patch", before={"b": 2}, a=3, c=None)
+    patch = change(sequence=2, row_image="patch", before={"b": 2}, a=3, c=None)
     assert after(change(a=1, b=2, c=3, d=4), patch)[0] == [{"id": 1, "a": 3, "d": 4}]
 
 
 def test_newer_is_decided_for_each_column_of_a_patch() -> None:
     """A late patch sets the columns that no newer one has set."""
-    late = change(sequence=2, image="patch", a=2, b=2)
-    newer = change(sequence=3, image="patch", a=3)
+    late = change(sequence=2, row_image="patch", a=2, b=2)
+    newer = change(sequence=3, row_image="patch", a=3)
     assert after(change(), newer, late)[0] == [{"id": 1, "a": 3, "b": 2}]
 
 
 def test_deletes_and_full_images_set_the_floor_of_patches() -> None:
     """A patch that is older than either changes nothing, whatever came since."""
-    late = change(sequence=4, image="patch", b=1)
-    newer = change(sequence=6, image="patch", a=6)
+    late = change(sequence=4, row_image="patch", b=1)
+    newer = change(sequence=6, row_image="patch", a=6)
     assert after(change("delete", sequence=5), newer, late)[0] == [{"id": 1, "a": 6}]
     assert after(change(sequence=5, c=5), newer, late)[0] == [{"id": 1, "a": 6, "c": 5}]
 
 
 def test_keys_change_no_column() -> None:
     """They say that the row is there: a new row has its key, and a late row still fills it."""
-    keys = change(sequence=9, image="keys", a=7)
+    keys = change(sequence=9, row_image="keys", a=7)
     assert after(change(a=1), keys)[0] == [{"id": 1, "a": 1}]
     assert after(keys)[0] == [{"id": 1}]
     assert after(change(a=1), keys, change(sequence=8, a=8))[0] == [{"id": 1, "a": 8}]
@@ -214,7 +214,7 @@ def test_a_before_image_waits_for_the_after_image_of_its_own_update() -> None:
 def test_a_before_image_of_a_patch_or_of_keys_changes_nothing() -> None:
     """It waits for nothing, and its key stays, also if the row has another key."""
     for image in ("patch", "keys"):
-        before = change("update", 1, (5, 0), image=image, before={"id": 1}, is_lone=True)
+        before = change("update", 1, (5, 0), row_image=image, before={"id": 1}, is_lone=True)
         moved = change("update", 2, (5, 1), b=2)
         assert after(change(a=1), before) == ([{"id": 1, "a": 1}], {"inserted": 1})
         assert after(change(a=1), before, moved)[0] == [{"id": 1, "a": 1}, {"id": 2, "b": 2}]

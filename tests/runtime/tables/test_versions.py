@@ -151,9 +151,9 @@ def test_a_late_change_splits_a_version() -> None:
 
 def test_a_change_that_leaves_the_row_as_it_is_begins_no_version() -> None:
     """But a late change before it makes it one that begins a version."""
-    same = change("update", sequence=12, image="patch", a=1)
+    same = change("update", sequence=12, row_image="patch", a=1)
     assert numbers(change(sequence=10, a=1), same) == [(1, 10, None)]
-    late = change("update", sequence=11, image="patch", a=2)
+    late = change("update", sequence=11, row_image="patch", a=2)
     assert numbers(change(sequence=10, a=1), same, late) == [
         (1, 10, 11),
         (2, 11, 12),

@@ -20,7 +20,7 @@ def current(
     table: TableName,
     rows: RowsFile = None,
     format: RowsFormat = None,
-    keys: KeyColumns = None,
+    key_columns: KeyColumns = None,
     apply_truncates: ApplyTruncates = False,
     as_json: Json = False,
 ) -> int:
@@ -41,7 +41,7 @@ def current(
         "row",
         as_json=as_json,
         rows=rows or "json",
-        keys=keys,
+        key_columns=key_columns,
         format=format,
         apply_truncates=apply_truncates,
     )

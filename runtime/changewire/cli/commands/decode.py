@@ -1,7 +1,7 @@
 """``changewire decode``."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
@@ -9,19 +9,17 @@ import typer
 from changewire.changes.decode_options import AUTO, ELEMENTS_AS, DecodeOptions
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import (
-    DigestsOption,
-    Families,
     FoundFormat,
-    ImageOption,
     Inputs,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     Shape,
     StripRegistryPrefix,
-    TimeZone,
     choice_option,
     decode_options_of,
+    with_vendor_options,
 )
 from changewire.cli.records import place_of, records, report_rejected
 from changewire.cli.stderr import counted
@@ -45,17 +43,15 @@ As = Annotated[
 
 
 @ending
+@with_vendor_options
 def decode(
     inputs: Inputs = None,
     *,
     format: FoundFormat = AUTO,
     elements_as: As = _MESSAGES,
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     servers: Servers = None,
@@ -63,6 +59,7 @@ def decode(
     kafka_options: Options = None,
     limit: Limit = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Write each element of each message as a line of JSON, with its place.
 
@@ -73,12 +70,10 @@ def decode(
     """
     options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
+        row_image=row_image,
+        key_columns=key_columns,
         null_value=null_value,
-        time_zone=time_zone,
+        **vendor,
     )
     if elements_as == _MESSAGES and options != DecodeOptions(format):
         raise typer.BadParameter("options of changes are for --as changes")

@@ -27,7 +27,7 @@ def encode(
     format: Format,
     to_shape: ToShape = CONCATENATED,
     declared: Declared = False,
-    keys: Keys = None,
+    key_columns: Keys = None,
     as_json: Json = False,
 ) -> int:
     """Write each message as the bytes that are sent: JSON one to a line, MessagePack as bytes.
@@ -37,13 +37,17 @@ def encode(
 
     Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """
-    decode_options_of(format, keys=keys)  # they must fit
+    decode_options_of(format, key_columns=key_columns)  # they must fit
     coder, write = codec(format), writer_of(format, to_shape)
     valid = rejected = empty = 0
     for record in records(inputs, _SHAPE):
         try:
             model = model_on(record.value or b"", coder)
-            data = None if model is None else encode_model(model, declared=declared, keys=keys)
+            data = (
+                None
+                if model is None
+                else encode_model(model, declared=declared, key_columns=key_columns)
+            )
         except CodecError as error:
             report_issues(record.position, error, as_json=as_json)
             rejected += 1

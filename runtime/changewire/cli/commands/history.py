@@ -20,7 +20,7 @@ def history(
     table: TableName,
     rows: RowsFile = None,
     format: RowsFormat = None,
-    keys: KeyColumns = None,
+    key_columns: KeyColumns = None,
     apply_truncates: ApplyTruncates = False,
     as_json: Json = False,
 ) -> int:
@@ -42,7 +42,7 @@ def history(
         "version",
         as_json=as_json,
         rows=rows or "json",
-        keys=keys,
+        key_columns=key_columns,
         format=format,
         apply_truncates=apply_truncates,
     )

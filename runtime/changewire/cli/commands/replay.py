@@ -1,6 +1,6 @@
 """``changewire replay``."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from changewire.cli.arguments import (
     StreamArguments,
@@ -12,17 +12,15 @@ from changewire.cli.arguments import (
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
-    DigestsOption,
-    Families,
-    ImageOption,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     StripRegistryPrefix,
-    TimeZone,
     TopicFormat,
     decode_options_of,
     text_option,
+    with_vendor_options,
 )
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
 
 
 @ending
+@with_vendor_options
 def replay(
     output: LogFolder,
     *,
@@ -56,12 +55,9 @@ def replay(
             help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
         ),
     ] = None,
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
     strip_registry_prefix: StripRegistryPrefix = False,
     rows: Rows = None,
     rows_by_table: RowsByTable = None,
@@ -72,6 +68,7 @@ def replay(
     sink: SinkOption = None,
     packages: Packages = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Decode the dead letters of a stream's log again, and apply refused changes again.
 
@@ -84,13 +81,11 @@ def replay(
 
     decode_options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
+        row_image=row_image,
+        key_columns=key_columns,
         null_value=null_value,
-        time_zone=time_zone,
         strip_registry_prefix=strip_registry_prefix,
+        **vendor,
     )
     tables = TableArguments(
         rows, rows_by_table, schema_evolution, deletes, None, default_table, apply_truncates

@@ -1,6 +1,6 @@
 """``changewire run``."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -8,20 +8,18 @@ from changewire.cli.arguments import JSON_ROWS, TableArguments
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
-    DigestsOption,
     ElementsAsOption,
-    Families,
-    ImageOption,
     Inputs,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     Shape,
     StripRegistryPrefix,
-    TimeZone,
     TopicFormat,
     choice_option,
     decode_options_of,
+    with_vendor_options,
 )
 from changewire.cli.runs import FailOn, FilesRequest, land_files, run_job
 from changewire.cli.streams import (
@@ -51,6 +49,7 @@ EngineOption: TypeAlias = Annotated[
 
 
 @ending
+@with_vendor_options
 def run(
     inputs: Inputs = None,
     *,
@@ -58,12 +57,9 @@ def run(
     output: Output,
     elements_as: ElementsAsOption = "changes",
     engine: EngineOption = "auto",
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
@@ -79,6 +75,7 @@ def run(
     fail_on: FailOn = "never",
     config: Config = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Land files in a log of changes, control events and dead letters, and write a report.
 
@@ -91,14 +88,12 @@ def run(
     del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
+        row_image=row_image,
+        key_columns=key_columns,
         null_value=null_value,
-        time_zone=time_zone,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
+        **vendor,
     )
     given = TableArguments(
         rows,

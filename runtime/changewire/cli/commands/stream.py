@@ -1,6 +1,6 @@
 """``changewire stream``."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,18 +13,16 @@ from changewire.cli.arguments import (
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
-    DigestsOption,
     ElementsAsOption,
-    Families,
-    ImageOption,
     Json,
     Keys,
     NullValueOption,
+    RowImageOption,
     StripRegistryPrefix,
-    TimeZone,
     TopicFormat,
     decode_options_of,
     text_option,
+    with_vendor_options,
 )
 from changewire.cli.runs import FailOn, TopicsRequest, land_topics, run_job
 from changewire.cli.stdout import STDOUT
@@ -61,6 +59,7 @@ Subscribe = Annotated[
 
 
 @ending
+@with_vendor_options
 def stream(
     *,
     format: TopicFormat,
@@ -73,12 +72,9 @@ def stream(
     sink: SinkOption = None,
     continuous: Continuous = False,
     elements_as: ElementsAsOption = "changes",
-    image: ImageOption = "full",
-    keys: Keys = None,
-    families: Families = None,
-    digests: DigestsOption = "off",
+    row_image: RowImageOption = "full",
+    key_columns: Keys = None,
     null_value: NullValueOption = "control",
-    time_zone: TimeZone = "UTC",
     strip_registry_prefix: StripRegistryPrefix = False,
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
@@ -95,6 +91,7 @@ def stream(
     fail_on: FailOn = "never",
     config: Config = None,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Land Kafka topics in a log by a streaming query in Spark, and write a report.
 
@@ -107,14 +104,12 @@ def stream(
     del config  # it gave the other options their values
     decode_options = decode_options_of(
         format,
-        image=image,
-        keys=keys,
-        families=families,
-        digests=digests,
+        row_image=row_image,
+        key_columns=key_columns,
         null_value=null_value,
-        time_zone=time_zone,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
+        **vendor,
     )
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")

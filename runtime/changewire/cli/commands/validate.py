@@ -39,7 +39,7 @@ def validate(
     strict: Annotated[
         bool, typer.Option("--strict", help="Also reject properties that the schema lacks.")
     ] = False,
-    keys: Keys = None,
+    key_columns: Keys = None,
     no_values: Annotated[
         bool, typer.Option("--no-values", help="Show the types of wrong values only.")
     ] = False,
@@ -55,7 +55,7 @@ def validate(
 
     Example: changewire validate -f aerospike-json --strict users.jsonl
     """
-    how = decode_options_of(format, keys=keys)
+    how = decode_options_of(format, key_columns=key_columns)
     lines = Lines()
     messages = wrong = found = 0
     topics = topics_of(inputs, servers, subscribe, options)

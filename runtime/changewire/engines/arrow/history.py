@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in
 from changewire.engines.changelog.logged import table_log, truncates_of
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
@@ -16,17 +18,20 @@ from changewire.engines.changelog.versions import Newest, Truncates, Versions, b
 from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
 from changewire.tables.version_rows import VersionNames, check_names
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 def history(
     log: ChangeLog,
     *,
     table: str,
     rows: RowsAs = "json",
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     format: str | None = None,
-    families: Sequence[str] | None = None,
     apply_truncates: bool = False,
     names: VersionNames = "plain",
+    **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
 
@@ -41,14 +46,15 @@ def history(
         rows: ``json``: columns ``key`` and ``row`` of JSON text. Otherwise columns of a type, as
             `decode` takes them, but for ``embedded``. Columns that the type lacks are left out, and
             a change of these alone begins no version.
-        keys: Columns of the key, for columns of a type; by default those of any change.
+        key_columns: Columns of the key, for columns of a type; by default those of any change.
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
-        families: Column families of an HBase table, as in `decode`, likewise.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
+        **vendor: Options for the messages of one vendor, see `changewire.VendorKeywords`, for the
+            schema of a message.
 
     Returns:
         The columns of rows, those of `names`, and ``_changewire``, with the place of the change
@@ -64,9 +70,11 @@ def history(
             JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
-    decode_options = options_of_log(format, keys, families)
+    decode_options = options_of_log(format, key_columns, vendor)
     make = partial(Versions, names=names)
-    return _made(log, table, rows, keys, decode_options, make, apply_truncates=apply_truncates)
+    return _made(
+        log, table, rows, key_columns, decode_options, make, apply_truncates=apply_truncates
+    )
 
 
 def current(
@@ -74,10 +82,10 @@ def current(
     *,
     table: str,
     rows: RowsAs = "json",
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     format: str | None = None,
-    families: Sequence[str] | None = None,
     apply_truncates: bool = False,
+    **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
     """Return the rows of a table as a log has them now: the newest version of each.
 
@@ -88,10 +96,10 @@ def current(
         log: As for `history`, like all other arguments.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
         rows: ``json``, or columns of a type.
-        keys: Columns of the key, for columns of a type.
+        key_columns: Columns of the key, for columns of a type.
         format: Public name of the format of the messages, for a schema that stands in them.
-        families: Column families of an HBase table, likewise.
         apply_truncates: Whether truncates remove rows.
+        **vendor: Options for the messages of one vendor.
 
     Returns:
         The columns of rows, and ``_changewire``, the change that the row is from.
@@ -103,15 +111,17 @@ def current(
         FramingError: The folder cannot be read.
         ImportError: As for `history`.
     """
-    decode_options = options_of_log(format, keys, families)
-    return _made(log, table, rows, keys, decode_options, Newest, apply_truncates=apply_truncates)
+    decode_options = options_of_log(format, key_columns, vendor)
+    return _made(
+        log, table, rows, key_columns, decode_options, Newest, apply_truncates=apply_truncates
+    )
 
 
 def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     log: ChangeLog,
     table: str,
     rows: RowsAs,
-    keys: Sequence[str] | None,
+    key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
     make: Callable[[Shape, Truncates], Versions | Newest],
     *,
@@ -121,6 +131,6 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     row = None if is_json else given_columns(rows, decode_options)
     found = table_log(LogRows(log), table)
     known = (one["key"] for one in found.changes)
-    shape = JsonRows() if row is None else TypedRows(row, keys or keys_of(known))
+    shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))

@@ -204,7 +204,7 @@ def keys_of(keys: Iterable[str | None]) -> list[str]:
     """Return the columns of the key of the first change that has one."""
     first = next((key for key in keys if key is not None), None)
     if first is None:
-        raise OutputError("no change of the table has a key; name its columns by `keys`")
+        raise OutputError("no change of the table has a key; name its columns by `key_columns`")
     try:
         return [*parsed(first)]
     except ValueError:

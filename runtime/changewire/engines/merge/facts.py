@@ -97,7 +97,7 @@ def _said(rows: Any) -> dict[str, Any]:
     deletes = pc.or_kleene(pc.or_kleene(is_delete, pc.is_valid(rows["before_key"])), is_before)
     major = pc.struct_field(rows["sequence"], "major")
     # No JSON is parsed to find rows that may not be whole.
-    says_patch = pc.match_substring_regex(rows["attributes"], pattern='"image":"(patch|keys)"')
+    says_patch = pc.match_substring_regex(rows["attributes"], pattern='"row_image":"(patch|keys)"')
     has_no_row = pc.and_kleene(pc.is_null(after), pc.invert(is_before))
     is_patch = pc.or_kleene(pc.coalesce(says_patch, pa.scalar(value=False)), has_no_row)
     return {

@@ -91,5 +91,5 @@ class Merges:
         if len(changes) and changes["key"].null_count == len(changes):
             raise KeysMissingError(
                 f"none of {len(changes)} changes has a key, so no table can take them; name the "
-                "columns of the key by `keys`. Nothing of the batch was written"
+                "columns of the key by `key_columns`. Nothing of the batch was written"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from inspect import signature
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
@@ -21,10 +21,14 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from changewire.changes.vendors import VendorKeywords
 from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
 from changewire.engines.typed.schemas import RowSchema, options_of_log, schema_columns
 from changewire.engines.typed.types import columns_as_json, columns_of
 from changewire_messages.change.spark import CHANGE, REJECTION
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 HEADERS = ArrayType(
     StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -60,28 +64,28 @@ def row_type(
     schema: RowSchema,
     *,
     format: str | None = None,
-    keys: Sequence[str] | None = None,
-    families: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
+    **vendor: Unpack[VendorKeywords],
 ) -> StructType:
     """Return the type of rows that a schema describes, for ``rows`` of `decode`.
 
     The content of a schema says which kind it is: a JSON Schema of the rows, in the dialect of
     ``schemas/README.md`` (it has ``properties``), and a schema that stands in the messages of a
-    format: of Kafka Connect in Lindorm messages, ``schema`` in DataWorks messages. The metadata of
+    format, such as that of Kafka Connect. The metadata of
     the columns remembers which it was, because it decides what a column takes.
 
     Args:
         schema: The schema: parsed, JSON text, or the path of a file.
         format: Public name of the messages' format; a JSON Schema needs none.
-        keys: Columns that name the row, as in `decode`.
-        families: Column families of an HBase table, as in `decode`.
+        key_columns: Columns that name the row, as in `decode`.
+        **vendor: Options for the messages of one vendor, see `changewire.VendorKeywords`.
 
     Raises:
         ValueError: It is neither, or outside its dialect.
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
         OSError: There is no such file.
     """
-    return StructType.fromJson(schema_columns(schema, options_of_log(format, keys, families)))
+    return StructType.fromJson(schema_columns(schema, options_of_log(format, key_columns, vendor)))
 
 
 def arrow_type(kind: DataType) -> pa.DataType:

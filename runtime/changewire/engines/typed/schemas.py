@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.schemas import MOST_SCHEMAS
+from changewire.changes.vendors import VendorKeywords, with_defaults, without_defaults
 from changewire.codec import codec
 from changewire.codec.border import RESOURCE_ERRORS
 from changewire.engines.effects import EffectsDecoder
@@ -50,8 +51,8 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
         typed_by = ROW_SCHEMA
         columns = generator_part("row_type", "JSON Schemas of rows need")(found)
     elif decode_options is not None:
-        typed_by, of = MESSAGE_SCHEMA, decode_options
-        columns = embedded.row_type(found, format=of.format, keys=of.keys, families=of.families)
+        typed_by = MESSAGE_SCHEMA
+        columns = embedded.row_type(found, decode_options.format, decode_options)
     else:
         raise ValueError("no JSON Schema with properties; a schema from a message needs `format`")
     for column in columns["fields"]:
@@ -77,13 +78,14 @@ def given_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Sche
 
 
 def options_of_log(
-    format: str | None, keys: Sequence[str] | None, families: Sequence[str] | None
+    format: str | None, key_columns: Sequence[str] | None, vendor: VendorKeywords
 ) -> DecodeOptions | None:
     """Return how the messages of a change log were read; None if their format is not given."""
     if format is not None:
-        return DecodeOptions(format, keys=keys, families=families)
-    if families is not None:
-        raise ValueError("`families` are for the schema of a message, which needs `format`")
+        return DecodeOptions(format, key_columns=key_columns, **vendor)
+    if given := without_defaults(with_defaults(vendor)):
+        names = ", ".join(given)
+        raise ValueError(f"{names}: for the schema of a message, which needs `format`")
     return None
 
 

@@ -32,13 +32,13 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
         )
     )
     with pytest.raises(OutputError, match=r"lacks it; it was not made by changewire.*adopt"):
-        lake.apply_messages(spark, format="dataworks-json", rows=ROW, image="patch")
+        lake.apply_messages(spark, format="dataworks-json", rows=ROW, row_image="patch")
     with pytest.raises(OutputError, match="is not one of the table's"):
-        adopt(spark, place, keys=["no"])
+        adopt(spark, place, key_columns=["no"])
     with pytest.raises(ValueError, match="keys are needed"):
         adopt(spark, place)
-    adopt(spark, place, keys=["id"])
-    lake.apply_messages(spark, format="dataworks-json", rows=ROW, image="patch")
+    adopt(spark, place, key_columns=["id"])
+    lake.apply_messages(spark, format="dataworks-json", rows=ROW, row_image="patch")
     found = {row["id"]: row["name"] for row in lake.table(spark, "t").collect()}
     assert found == {1: "new", 3: "c"}
 

@@ -113,7 +113,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         log=places["log"],
         target=places["target"].replace("{table}", "{database}"),  # few tables take less time
         sink=lake.sink,
-        keys=KEYS.get(sent.format),
+        key_columns=KEYS.get(sent.format),
         rows=kind,
         checkpoint=places["checkpoint"],
         trigger={"availableNow": True},

@@ -82,7 +82,7 @@ def applied(root: Path, sent: Read, **options: Any) -> Lake:
         [(value, "topic", 0, offset) for offset, value in enumerate(sent.messages)],
         format=sent.format,
         target=f"{root}/tables/{{database}}",
-        keys=KEYS.get(sent.format),
+        key_columns=KEYS.get(sent.format),
         apply_truncates=True,
         batch_size=BATCH,
         **options,

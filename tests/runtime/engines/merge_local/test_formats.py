@@ -122,7 +122,7 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
     keys = [*values.values(), "", "\U0001f600", "\\", "%20", "null"]
     first = placed(*(change(key=key, **values) for key in keys))
     again = placed(
-        *(change("update", key, 2, image="patch", before=values) for key in keys[::2]),
+        *(change("update", key, 2, row_image="patch", before=values) for key in keys[::2]),
         *(change("delete", key, 2) for key in keys[1::2]),
         start=len(keys),
     )

@@ -145,7 +145,7 @@ def test_rows_of_one_type_are_checked_before_they_are_logged(tmp_path: Path) -> 
     lake.apply_records(
         records(message("UPDATE_AFTER", 2, {"id": 1, "price": 2.5}), start=9),
         rows=row,
-        image="patch",
+        row_image="patch",
     )
     assert outcome.counts.dead_letters == 1
     assert [(row["code"], row["offset"]) for row in lake.log("dead_letter")] == [("wrong-type", 1)]
@@ -263,7 +263,7 @@ def test_a_delete_that_names_no_table_reaches_later_tables(tmp_path: Path, delet
 def test_truncates_remove_what_is_older(tmp_path: Path) -> None:
     """Older changes bring no row back in later runs, patched rows keep what is newer."""
     lake = Lake(tmp_path)
-    patch = change("update", 1, 6, image="patch", b=1)
+    patch = change("update", 1, 6, row_image="patch", b=1)
     lake.apply(placed(change(key=1, sequence=1, a=1), change(key=2, sequence=1, a=1), patch))
     lake.apply(placed(truncate(5), truncate(None), start=10), apply_truncates=True)
     assert lake.json_rows() == {1: {"id": 1, "b": 1}}
@@ -315,9 +315,9 @@ def test_rows_are_found_by_keys_of_any_type(tmp_path: Path, kind: Any, keys: lis
     two = keys[1]
     batches = [
         placed(*(change(key=key, sequence=1, a=1, b=1) for key in keys)),
-        placed(*(change("update", key, 3, image="patch", a=3) for key in keys), start=10),
+        placed(*(change("update", key, 3, row_image="patch", a=3) for key in keys), start=10),
         placed(
-            *(change("update", key, 2, image="patch", a=2, b=2) for key in keys),
+            *(change("update", key, 2, row_image="patch", a=2, b=2) for key in keys),
             change("delete", two, 4),
             start=20,
         ),

@@ -2,14 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import UNABLE, ended, ending
 from changewire.cli.options import (
-    Families,
     FoundFormat,
     Inputs,
     Json,
@@ -18,6 +17,7 @@ from changewire.cli.options import (
     StripRegistryPrefix,
     decode_options_of,
     text_option,
+    with_vendor_options,
 )
 from changewire.cli.records import records, report_rejected
 from changewire.cli.stderr import counted, notice
@@ -42,6 +42,7 @@ ShowValues = Annotated[
 
 
 @ending
+@with_vendor_options
 def infer(
     inputs: Inputs = None,
     *,
@@ -50,11 +51,11 @@ def infer(
     title: Title = None,
     out: Out = None,
     show_values: ShowValues = False,
-    keys: Keys = None,
-    families: Families = None,
+    key_columns: Keys = None,
     shape: Shape = "auto",
     strip_registry_prefix: StripRegistryPrefix = False,
     as_json: Json = False,
+    **vendor: Any,
 ) -> int:
     """Draft the schema of a table's rows from captured messages, for a person to finish.
 
@@ -64,7 +65,7 @@ def infer(
 
     Example: changewire schema infer users.jsonl --out schemas/shop/user.json
     """
-    observer = Observer(decode_options_of(format, keys=keys, families=families))
+    observer = Observer(decode_options_of(format, key_columns=key_columns, **vendor))
     for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         for rejected in observer.add(record):
             report_rejected(record.position, rejected, as_json=as_json)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pyarrow as pa
@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import LOGGED, TIME, rows_in, truncates_of
@@ -34,6 +35,9 @@ from changewire.tables.mutations import DELETE
 from changewire.tables.names import NO_TABLE
 from changewire.tables.version_rows import VersionNames, check_names
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _LONG: Final = re.compile(r"\d{39}")
 """What every integer has that VARIANT would round."""
 
@@ -47,11 +51,11 @@ def history(
     table: str,
     sink: str = "delta",
     rows: RowsAs = "json",
-    keys: Sequence[str] | None = None,
+    key_columns: Sequence[str] | None = None,
     format: str | None = None,
-    families: Sequence[str] | None = None,
     apply_truncates: bool = False,
     names: VersionNames = "plain",
+    **vendor: Unpack[VendorKeywords],
 ) -> DataFrame:
     """Return every version of the rows of a table, by the rules of docs/tables.md.
 
@@ -67,14 +71,15 @@ def history(
         rows: How rows are given: columns ``key`` and ``row`` of JSON text, the same as VARIANT, or
             columns of a type, as `decode` takes them. Columns that the type lacks are left out, and
             a change of these alone begins no version.
-        keys: Columns of the key, for columns of a type; by default those of any change.
+        key_columns: Columns of the key, for columns of a type; by default those of any change.
         format: Public name of the format of the messages, if `rows` is a schema that stands in
             them; the log does not say it.
-        families: Column families of an HBase table, as in `decode`, likewise.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
             ``__END_AT``, the sequences of these changes.
+        **vendor: Options for the messages of one vendor, see `changewire.VendorKeywords`, for the
+            schema of a message.
 
     Returns:
         The columns of rows, those of `names`, and ``_changewire``, with the place of the change
@@ -88,10 +93,10 @@ def history(
         ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
-    decode_options = options_of_log(format, keys, families)
+    decode_options = options_of_log(format, key_columns, vendor)
     whole = LogPlace(log, sink).read(spark)
     found = table_in(whole, table)
-    shape = _shape(found, rows, keys, decode_options)
+    shape = _shape(found, rows, key_columns, decode_options)
     truncates = []
     if apply_truncates:  # the driver has them in memory
         logged = found.where(is_truncate()).toArrow().cast(LOGGED)
@@ -134,16 +139,16 @@ class _VariantRows(JsonRows):
 def _shape(
     log: DataFrame,
     rows: RowsAs,
-    keys: Sequence[str] | None,
+    key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
 ) -> Shape:
     if isinstance(rows, str) and rows in {"json", "variant"}:
         return JsonRows() if rows == "json" else _VariantRows()
     row = given_columns(rows, decode_options)
-    if not keys:  # those of any change; one job, which reads as little as it can
+    if not key_columns:  # those of any change; one job, which reads as little as it can
         first = log.where(F.col("key").isNotNull()).select("key").first()
-        keys = keys_of([] if first is None else [first[0]])
-    return TypedRows(row, keys)
+        key_columns = keys_of([] if first is None else [first[0]])
+    return TypedRows(row, key_columns)
 
 
 def spark_type(schema: pa.Schema) -> StructType:

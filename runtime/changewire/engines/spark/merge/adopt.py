@@ -19,7 +19,11 @@ from changewire_messages.tables.spark import ROW_STATE
 
 
 def adopt(
-    spark: SparkSession, target: str, *, keys: Sequence[str] | None = None, sink: str = "delta"
+    spark: SparkSession,
+    target: str,
+    *,
+    key_columns: Sequence[str] | None = None,
+    sink: str = "delta",
 ) -> None:
     """Let the next query that applies changes to a table take it over.
 
@@ -30,12 +34,12 @@ def adopt(
     Args:
         spark: The session.
         target: The table: a path (it has a slash), or its name.
-        keys: Columns of the key that changes name rows by; each row has another one. None for a
-            table that changewire made.
+        key_columns: Columns of the key that changes name rows by; each row has another one. None
+            for a table that changewire made.
         sink: Table format: ``delta`` or ``iceberg``.
 
     Raises:
-        ValueError: There is no such table format, or `keys` are missing.
+        ValueError: There is no such table format, or `key_columns` are missing.
         OutputError: The table lacks a column of the key, rows have none in it, two have the same,
             or it has another key; it is as it was.
         AnalysisException: The table does not exist.
@@ -46,11 +50,11 @@ def adopt(
     rows = spark.table(table)
     properties = properties_of(spark, table)
     known = property_value(properties.get(KEYS))
-    if keys is None and known is None:
+    if key_columns is None and known is None:
         raise ValueError(f"{target}: keys are needed, as changewire did not make the table")
-    if keys is not None:
-        _check(rows, keys, target)
-    names = sorted(known if keys is None else keys)
+    if key_columns is not None:
+        _check(rows, key_columns, target)
+    names = sorted(known if key_columns is None else key_columns)
     if known is not None and sorted(known) != names:
         raise OutputError(
             f"{target}: the table's key is {', '.join(known)}, not {', '.join(names)}"
@@ -64,24 +68,26 @@ def adopt(
         set_properties(spark, table, {KEYS: property_text(names)})
 
 
-def _check(rows: DataFrame, keys: Sequence[str], target: str) -> None:
+def _check(rows: DataFrame, key_columns: Sequence[str], target: str) -> None:
     """Check that keys name rows, each another one.
 
     Raises:
         ValueError: There are no keys.
         OutputError: They do not.
     """
-    if not keys or isinstance(keys, str):
-        raise ValueError(f"keys are names of columns, at least one, and not {keys!r}")
-    missing = [name for name in keys if name not in rows.columns]
+    if not key_columns or isinstance(key_columns, str):
+        raise ValueError(f"key_columns are names of columns, at least one, and not {key_columns!r}")
+    missing = [name for name in key_columns if name not in rows.columns]
     if missing:
         raise OutputError(f"{target}: the key's column {missing[0]} is not one of the table's")
-    columns = [rows[quoted(name)] for name in keys]
+    columns = [rows[quoted(name)] for name in key_columns]
     without = rows.where(reduce(or_, (column.isNull() for column in columns))).count()
     if without:
-        raise OutputError(f"{target}: {without} rows have NULL in the key ({', '.join(keys)})")
+        raise OutputError(
+            f"{target}: {without} rows have NULL in the key ({', '.join(key_columns)})"
+        )
     doubles = rows.groupBy(*columns).count().where("count > 1").count()
     if doubles:
         raise OutputError(
-            f"{target}: {doubles} keys ({', '.join(keys)}) have more than one row each"
+            f"{target}: {doubles} keys ({', '.join(key_columns)}) have more than one row each"
         )

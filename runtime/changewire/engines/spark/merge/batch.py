@@ -78,7 +78,7 @@ class Merger:
         ):
             raise KeysMissingError(
                 f"none of {sources.changes} changes has a key, so no table can take them; name the "
-                "columns of the key by `keys`. Nothing of the batch was written"
+                "columns of the key by `key_columns`. Nothing of the batch was written"
             )
         log.append(log_rows(rows), batch.query, batch.number)
         merge = BatchMerge(self.query, self.known, rows, facts, log.read(spark), most)

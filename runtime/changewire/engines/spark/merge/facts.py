@@ -100,7 +100,7 @@ def facts_columns() -> dict[str, Column]:
 def _may_be_patch() -> Column:
     """Return the condition that a write may not say its whole row; it parses no JSON."""
     attributes = F.col("attributes")
-    names = (attributes.contains(f'"image":"{image}"') for image in ("patch", "keys"))
+    names = (attributes.contains(f'"row_image":"{image}"') for image in ("patch", "keys"))
     return reduce(or_, names, F.col("after").isNull() & ~is_lone_before())
 
 

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET
 from msgspec.msgpack import Ext
 
-from changewire.changes import particles
-from changewire.changes.particles import GEOJSON, geojson
+from changewire.changes import aerospike_particles as particles
+from changewire.changes.aerospike_particles import GEOJSON, geojson
 from changewire.codec import ExtKey, json_form
 from changewire.codec.msgpack_values import INTEGERS
 from changewire.codec.places import place_in

@@ -1,0 +1,53 @@
+"""The registry of vendors: adapters of the built-in formats, options, and public functions."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from changewire.changes.aerospike_digest import digest
+from changewire.changes.aerospike_options import AerospikeKeywords
+from changewire.changes.dataworks_options import DataWorksKeywords
+from changewire.changes.lindorm_options import LindormKeywords
+from changewire.changes.vendor_options import VendorOption, declared_by
+
+__all__ = [
+    "BUILT_IN",
+    "VENDOR_OPTIONS",
+    "VendorKeywords",
+    "digest",
+    "with_defaults",
+    "without_defaults",
+]
+
+BUILT_IN: Final[Mapping[str, str]] = {
+    "aerospike-json": "changewire.changes.aerospike:ADAPTER",
+    "aerospike-msgpack": "changewire.changes.aerospike_msgpack:ADAPTER",
+    "dataworks-json": "changewire.changes.dataworks:ADAPTER",
+    "lindorm-json": "changewire.changes.lindorm:ADAPTER",
+}
+"""The adapter of each built-in format, as an entry point names one: a module and a name in it."""
+
+
+class VendorKeywords(AerospikeKeywords, LindormKeywords, DataWorksKeywords, total=False):
+    """Options that are for the messages of one vendor; formats of others refuse them."""
+
+
+VENDOR_OPTIONS: Final[Mapping[str, VendorOption]] = declared_by(VendorKeywords)
+"""What the vendors declare of their options, by name."""
+
+
+def with_defaults(given: VendorKeywords) -> VendorKeywords:
+    """Return all options, those that are not given by default.
+
+    Raises:
+        TypeError: No vendor declares an option of this name.
+    """
+    if unknown := given.keys() - VENDOR_OPTIONS.keys():
+        raise TypeError(f"no option {', '.join(map(repr, sorted(unknown)))}")
+    found: Any = {name: each.declaration.default for name, each in VENDOR_OPTIONS.items()}
+    return {**found, **given}
+
+
+def without_defaults(options: VendorKeywords) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    values: Mapping[str, Any] = options
+    return {n: v for n, v in values.items() if v != VENDOR_OPTIONS[n].declaration.default}
