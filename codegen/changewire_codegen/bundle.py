@@ -185,8 +185,8 @@ def _plain(node: Any, named: Callable[[str], str]) -> Any:
         given = zip(("minimum", "maximum"), integer_bounds({}), strict=True)
         found |= {key: bounds[key] for key, default in given if bounds[key] != default}
     if _FLAT in found:
-        (name, own), reference = *found["properties"].items(), found["then"]["properties"]
-        properties = {name: {**own, **reference[name]}, **found[_FLAT]}
+        name, own = next(iter(found["properties"].items()))
+        properties = {name: {**own, **found["then"]["properties"][name]}, **found[_FLAT]}
         gone = {_FLAT, "if", "then", "else"}
         body = {"properties": properties, "required": [*properties]}
         found = {key: found[key] for key in found if key not in gone} | body

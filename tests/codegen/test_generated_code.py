@@ -177,7 +177,7 @@ def test_entries_of_a_map_may_stand_in_the_message() -> None:
 
 
 def test_the_property_beside_flat_entries_may_have_any_name() -> None:
-    """The model keeps the name, pointers have it, and the name of the schema is free for an entry."""
+    """The model keeps the name, pointers have it, and an entry may have that of the schema."""
     event = {"op": "gone", "id": "a", "age": 2, "new": None}
     obj = {"event": 1, "m/n": event, "named": 5}
     model = decode("flat", "Message", obj)

@@ -1,6 +1,6 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -8,7 +8,6 @@ from msgspec import UNSET
 
 from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
-from changewire.changes.aerospike_options import AerospikeKeywords
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, Issue, codec
@@ -19,7 +18,7 @@ from changewire_messages import change
 from changewire_messages.support import Path
 
 SYSTEM: Final = "aerospike"
-OPTIONS: Final = frozenset({"row_image", *AerospikeKeywords.__annotations__})
+OPTIONS: Final = frozenset({"row_image", "digests"})
 REASONS: Final[Mapping[str, str]] = {"key_columns": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
@@ -64,9 +63,16 @@ def aerospike_changes(
 
 def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; of the record only the key is known."""
-    key = codec(options.format).decode_key(record_key)
-    if isinstance(key, list):
-        raise DecodeError(options.format, [Issue("", "batch", "key", "the key of one record", key)])
+    return delete_of(record_key, options, lambda key: key)
+
+
+def delete_of(record_key: bytes, options: DecodeOptions, key_of: Callable[[Any], Any]) -> ChangeRow:
+    """Return the delete that a record without value is, in any form of the key."""
+    found = codec(options.format).decode_key(record_key)
+    if isinstance(found, list):
+        issue = Issue("", "batch", "key", "the key of one record", found)
+        raise DecodeError(options.format, [issue])
+    key = key_of(found)
     attributes = {"set": key.set, "user_key": key.user_key, "null_value": True}
     return record_change(key, None, None, None, attributes)
 

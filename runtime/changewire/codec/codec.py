@@ -180,6 +180,8 @@ class Codec:
 
     def _issues(self, data: object, closed: bool) -> list[Issue]:  # noqa: FBT001 - by position
         obj = self._plain(data)
+        if is_data(data):
+            self._wire.check_names(data, obj)
         role = "batch" if self._family.is_batch(obj) else "message"
         issues = self._family.errors(obj, role, closed=closed)
         if obj is data or issues:

@@ -188,10 +188,8 @@ def _flat_fields(value: Any, flat: Flat) -> Iterator[tuple[str, Any]]:
     is_name = named is msgspec.UNSET or (isinstance(named, str) and named != flat[0])
     if not is_name:
         yield "/named", named
-    yield (
-        f"/{key_token(name_beside(value, flat) if is_name else flat[0])}",
-        _entries(value, flat[0]),
-    )
+    name = name_beside(value, flat) if is_name else flat[0]
+    yield f"/{key_token(name)}", _entries(value, flat[0])
     if _is_dict(entries):
         yield from _children(entries)
     else:

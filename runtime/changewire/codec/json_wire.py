@@ -104,14 +104,30 @@ class JsonWire:
 
     def parse(self, data: Data) -> Any:
         """Return the JSON value of bytes or text."""
-        obj = parse_json(data, self._family.format, self._plain)
-        if self._family.flat is not None and type(obj) is dict:
-            name = twice(data, obj)
-            if name is not None:
-                expected = "a name that no other property at the root has"
-                issue = Issue(f"/{pointer_token(name)}", "duplicate-key", _RULE, expected)
-                raise DecodeError(self._family.format, [issue])
-        return obj
+        return parse_json(data, self._family.format, self._plain)
+
+    def check_names(self, data: Data, obj: object) -> None:
+        """Refuse two entries of one name at the root: parsing to `obj` has lost one of them.
+
+        Only in a format whose entries of a map stand there, also in messages of a batch.
+        """
+        if self._family.flat is None:
+            return
+        found: list[tuple[str, Any, Any]] = [("", data, obj)]
+        if isinstance(obj, list):
+            parts = self._elements(bytes_of(data))
+            found = [
+                (f"/{i}", part, item) for i, (part, item) in enumerate(zip(parts, obj, strict=True))
+            ]
+        names = ((at, twice(part, item)) for at, part, item in found if type(item) is dict)
+        expected = "a name that no other property at the root has"
+        issues = [
+            Issue(f"{at}/{pointer_token(name)}", "duplicate-key", _RULE, expected)
+            for at, name in names
+            if name is not None
+        ]
+        if issues:
+            raise DecodeError(self._family.format, issues)
 
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array; any array is a batch."""
@@ -137,7 +153,8 @@ def _scattered(message: Any, flat: Any) -> dict[str, Any]:
     """Return a message with the entries of its map in place of the map."""
     if message.extra is not msgspec.UNSET:
         raise ValueError
-    names = {step: field for field, step in steps_of(type(message)).items()}
+    kind: Any = type(message)
+    names = {step: field for field, step in steps_of(kind).items()}
     name, entries = name_beside(message, flat), getattr(message, names[flat[1]])
     found = {name: getattr(message, names[flat[0]]), **entries}
     if len(found) <= len(entries):

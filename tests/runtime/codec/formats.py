@@ -138,6 +138,11 @@ def _aerospike_objects(message: Json) -> list[dict[str, Any]]:
     return bins
 
 
+def _flat_objects(message: Json) -> list[dict[str, Any]]:
+    found = [value for value in message.values() if isinstance(value, dict)]
+    return [one for one in found if {"msg", "namespace", "digest"} <= one.keys()][:1]
+
+
 def _lindorm_objects(message: Json) -> list[dict[str, Any]]:
     payloads = [message["payload"]] if "payload" in message else []
     return [*payloads, message.get("payload", message)["source"]]
@@ -159,6 +164,7 @@ DATAWORKS_OPERATIONS = frozenset(
 )
 
 INNER: Mapping[str, Callable[[Json], list[dict[str, Any]]]] = {
+    "aerospike-flat-json": _flat_objects,
     "aerospike-json": _aerospike_objects,
     "dataworks-json": _dataworks_objects,
     "lindorm-json": _lindorm_objects,
@@ -166,6 +172,10 @@ INNER: Mapping[str, Callable[[Json], list[dict[str, Any]]]] = {
 """For formats whose messages hold open objects, what returns them."""
 
 WITH_LIST: Mapping[str, bytes] = {
+    "aerospike-flat-json": (
+        b'{"metadata":{"msg":"write","namespace":"ns","digest":"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",'
+        b'"lut":5},"a":[1]}'
+    ),
     "aerospike-json": (
         b'{"msg":"write","key":["ns","set","YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",null],"gen":1,'
         b'"exp":0,"lut":5,"bins":[{"name":"a","type":"list","value":[1]}]}'
