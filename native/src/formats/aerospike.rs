@@ -120,7 +120,7 @@ impl Adapter for Aerospike {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(is_write, key, [generation, exp, lut], message, columns)?;
+        let out = record(is_write, positions(key, message), [generation, exp, lut], message, columns)?;
         if is_write {
             bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
         } else {
@@ -148,15 +148,19 @@ impl Scratch {
     }
 }
 
+/// Return the values of a key: namespace, set, digest and user key.
+pub fn positions<'m>(key: &Slot, message: &Message<'m>) -> [&'m Slot; POSITIONS] {
+    std::array::from_fn(|i| message.field(key, i))
+}
+
 /// Write operation, place and key of a record, and begin its attributes; its names have no escapes.
 pub fn record<'c>(
     is_write: bool,
-    key: &Slot,
+    [namespace, set, digest, user_key]: [&Slot; POSITIONS],
     [generation, exp, lut]: [&Slot; 3],
     message: &Message,
     columns: &'c mut Columns,
 ) -> Done<&'c mut Vec<u8>> {
-    let [namespace, set, digest, user_key] = std::array::from_fn(|i| message.field(key, i));
     columns.of(Name::Op).put(if is_write { b"upsert" } else { b"delete" });
     columns.of(Name::System).put(b"aerospike");
     columns.of(Name::Database).put(message.content(namespace).ok_or(Why::Name)?);
@@ -169,8 +173,15 @@ pub fn record<'c>(
     out.push(b'}');
     let out = columns.of(Name::Attributes).open();
     out.push(b'{');
-    let parts = [("set", set), ("user_key", user_key), ("gen", generation), ("exp", exp), ("lut", lut)];
-    members(&parts, message, out)?;
+    for (name, slot) in [("set", set), ("user_key", user_key)] {
+        named(name.as_bytes(), out);
+        if slot.is_absent() {
+            out.extend_from_slice(b"null");
+        } else {
+            message.write(slot, out)?;
+        }
+    }
+    members(&[("gen", generation), ("exp", exp), ("lut", lut)], message, out)?;
     Ok(out)
 }
 

@@ -1,6 +1,6 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{bins_and_image, record, times};
+use super::aerospike::{bins_and_image, positions, record, times};
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
@@ -68,7 +68,10 @@ impl AerospikeMsgpack {
             _ => None,
         };
         let variants = table.arms_of_rows("Message")?.into_iter().map(variant);
-        Some(AerospikeMsgpack { variants: variants.collect::<Option<_>>()?, image: options.row_image.clone() })
+        Some(AerospikeMsgpack {
+            variants: variants.collect::<Option<_>>()?,
+            image: options.row_image.clone(),
+        })
     }
 }
 
@@ -83,19 +86,19 @@ impl Adapter for AerospikeMsgpack {
                 let [key, generation, exp, lut, all_bins] = std::array::from_fn(part);
                 bins(all_bins, message, scratch, columns.of(Name::After).open())?;
                 let is_empty = columns.text(Name::After) == Some(b"{}");
-                let out = record(true, key, [generation, exp, lut], message, columns)?;
+                let out = record(true, positions(key, message), [generation, exp, lut], message, columns)?;
                 bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
                 out.push(b'}');
                 Ok(Rest { is_empty_image: is_empty, ..times(generation, lut) })
             }
             Variant::Delete => {
                 let [key, flags, generation, exp, lut] = std::array::from_fn(part);
-                let out = record(false, key, [generation, exp, lut], message, columns)?;
+                let out = record(false, positions(key, message), [generation, exp, lut], message, columns)?;
                 write_flags(flags, message, out)?;
                 Ok(times(generation, lut))
             }
             Variant::LegacyDelete => {
-                let out = record(false, part(0), [&ABSENT; 3], message, columns)?;
+                let out = record(false, positions(part(0), message), [&ABSENT; 3], message, columns)?;
                 write_flags(part(1), message, out)?;
                 Ok(Rest::default())
             }
