@@ -404,6 +404,53 @@ def scatter(obj: dict[str, Any], name: str, entries: str) -> None:
         insert(obj, pointer, more)
 
 
+class _Name(str):
+    """A name that equals no other one."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether it is this very object."""
+        return self is other
+
+
+_names_of = msgspec.json.Decoder(
+    dict[_Name, msgspec.Raw], dec_hook=lambda kind, name: kind(name)
+).decode
+_elements_of = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def entry_twice(text: bytes, obj: Mapping[str, Any]) -> str | None:
+    """Return a name that occurs twice at the root of JSON text, of which `obj` was parsed.
+
+    Most texts show at a glance that none does: they have no escapes, and no other text is a name.
+    """
+    if b"\\" not in text and all(text.count(b'"%b"' % name.encode()) == 1 for name in obj):
+        return None
+    seen: set[str] = set()
+    for name in map(str.__str__, _names_of(text)):
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def entries_twice(text: bytes, obj: object) -> list[Issue]:
+    """Return an issue for a name that occurs twice at the root of a message, or of a batch's."""
+    found: list[tuple[str, bytes, Any]] = [("", text, obj)]
+    if isinstance(obj, list):
+        parts = map(bytes, _elements_of(text))
+        found = [(f"/{i}", *pair) for i, pair in enumerate(zip(parts, obj, strict=True))]
+    names = [(at, entry_twice(part, item)) for at, part, item in found if type(item) is dict]
+    expected = "a name that no other property at the root has"
+    return [
+        (f"{at}/{pointer_token(name)}", "x-flat", expected, msgspec.UNSET)
+        for at, name in names
+        if name is not None
+    ]
+
+
 def _pointer(path: Path) -> str:
     return f"{_pointer(path[0])}/{pointer_token(str(path[1]))}" if path else ""
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from changewire_codegen.library.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_codegen.library.support import Issue
+from changewire_codegen.library.support import Issue, entries_twice
 
 _REFUSALS: Final = (
     ArithmeticError,
@@ -83,6 +83,11 @@ class Messages:
             obj = self._parse(data)
         except _REFUSALS:
             raise MessageError([("", self._family.ENCODING, "one value", data)]) from None
+        if self._is_flat(title):
+            text = data.encode() if isinstance(data, str) else bytes(data)
+            issues = entries_twice(text, obj)
+            if issues:
+                raise MessageError(issues)
         try:
             return self._build(obj, title, data)
         except _REFUSALS:

@@ -8,7 +8,7 @@ import msgspec
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.framed import framing_issue
-from changewire.codec.issues import DecodeError, Issue
+from changewire.codec.issues import DecodeError, Issue, issue_of
 from changewire.codec.parser_texts import (
     BYTE,
     ESCAPE,
@@ -21,7 +21,7 @@ from changewire.codec.places import Flat, name_beside, steps_of
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
 from changewire_messages.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_messages.support import Alone, gather, pointer_token
+from changewire_messages.support import Alone, entries_twice, entry_twice, gather
 
 _BLANK: Final = b" \t\r\n"
 _NO_JSON: Final = b"\x00" * 16
@@ -86,7 +86,7 @@ class JsonWire:
     def _read_flat(self, flat: Flat, data: Any) -> Any:
         """Return the model of a message in which entries of a map stand."""
         obj = self._plain(data)
-        if twice(data, obj) is not None:
+        if entry_twice(bytes_of(data), obj) is not None:
             raise ValueError
         return self._gathered(flat, obj)
 
@@ -113,21 +113,9 @@ class JsonWire:
         """
         if self._family.flat is None:
             return
-        found: list[tuple[str, Any, Any]] = [("", data, obj)]
-        if isinstance(obj, list):
-            parts = self._elements(bytes_of(data))
-            found = [
-                (f"/{i}", part, item) for i, (part, item) in enumerate(zip(parts, obj, strict=True))
-            ]
-        names = ((at, twice(part, item)) for at, part, item in found if type(item) is dict)
-        expected = "a name that no other property at the root has"
-        issues = [
-            Issue(f"{at}/{pointer_token(name)}", "duplicate-key", _RULE, expected)
-            for at, name in names
-            if name is not None
-        ]
+        issues = entries_twice(bytes_of(data), obj)
         if issues:
-            raise DecodeError(self._family.format, issues)
+            raise DecodeError(self._family.format, [issue_of(issue) for issue in issues])
 
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array; any array is a batch."""
@@ -160,37 +148,6 @@ def _scattered(message: Any, flat: Any) -> dict[str, Any]:
     if len(found) <= len(entries):
         raise ValueError
     return found
-
-
-class _Name(str):
-    """A name at the root, which equals no other one."""
-
-    __slots__ = ()
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-_names_of: Final = msgspec.json.Decoder(
-    dict[_Name, msgspec.Raw], dec_hook=lambda kind, name: kind(name)
-).decode
-
-
-def twice(data: Any, obj: dict[str, Any]) -> str | None:
-    """Return a name that occurs twice at the root of a message; parsing has kept one value of it.
-
-    Most messages show at a glance that none does: no text has escapes or is that of another name.
-    """
-    text = bytes_of(data)
-    if b"\\" not in text and all(text.count(b'"%b"' % name.encode()) == 1 for name in obj):
-        return None
-    seen: set[str] = set()
-    for name in map(str.__str__, _names_of(text)):
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 wire = JsonWire

@@ -12,6 +12,8 @@ from changewire.changes.vendors import VENDOR_OPTIONS, without_defaults
 from changewire.cli.app import app
 
 GIVEN: dict[str, Any] = {
+    "blob_bins": ["photo"],
+    "metadata_key": "meta",
     "digests": "count",
     "families": ["f"],
     "time_zone": "Asia/Tokyo",

@@ -115,10 +115,11 @@ class JsonFormat(Format):
     def objects(self, message: Json) -> list[dict[str, Any]]:
         """Return the objects of a parsed message that may have properties without a name.
 
-        The message itself is the first.
+        The message itself is the first, unless each property at its root has a meaning.
         """
         inner = INNER.get(self.name)
-        return [message, *(inner(message) if inner else ())]
+        own = [] if self.codec.is_flat else [message]
+        return [*own, *(inner(message) if inner else ())]
 
     @property
     def good(self) -> bytes:
