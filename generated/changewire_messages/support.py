@@ -445,7 +445,7 @@ def entries_twice(text: bytes, obj: object) -> list[Issue]:
     names = [(at, entry_twice(part, item)) for at, part, item in found if type(item) is dict]
     expected = "a name that no other property at the root has"
     return [
-        (f"{at}/{pointer_token(name)}", "x-flat", expected, msgspec.UNSET)
+        (f"{at}/{pointer_token(name)}", "json", expected, msgspec.UNSET)
         for at, name in names
         if name is not None
     ]

@@ -64,7 +64,6 @@ _RULE_CODES: Final[Mapping[str, str]] = {
     "required": "missing-property",
     "then": "rule-broken",
     "type": "wrong-type",
-    "x-flat": "duplicate-key",
     "x-maxBytes": "wrong-length",
     "x-minBytes": "wrong-length",
 }

@@ -8,7 +8,7 @@ import msgspec
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.framed import framing_issue
-from changewire.codec.issues import DecodeError, Issue, issue_of
+from changewire.codec.issues import DecodeError, Issue
 from changewire.codec.parser_texts import (
     BYTE,
     ESCAPE,
@@ -115,7 +115,10 @@ class JsonWire:
             return
         issues = entries_twice(bytes_of(data), obj)
         if issues:
-            raise DecodeError(self._family.format, [issue_of(issue) for issue in issues])
+            raise DecodeError(
+                self._family.format,
+                [Issue(at, "duplicate-key", rule, words) for at, rule, words, _ in issues],
+            )
 
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array; any array is a batch."""
