@@ -7,12 +7,11 @@ from msgspec import UNSET
 
 from changewire.changes.aerospike_flat_json import key_of
 from changewire.codec import json_form
-from changewire.codec.msgpack_values import INTEGERS
 from changewire.codec.places import place_in
 from changewire.convert.report import Report, lose_unknown
 from changewire_messages import aerospike_flat_json as flat
 from changewire_messages import aerospike_json
-from changewire_messages.support import Path
+from changewire_messages.support import INT64_MAX, INT64_MIN, Path
 
 _TYPES: Final[Mapping[type, type[Any]]] = {
     bool: aerospike_json.BoolBin,
@@ -100,7 +99,7 @@ def from_flat(model: Any, at: Path, report: Report) -> Any:
 
 def _bin(name: str, value: Any, at: Path, report: Report) -> Any:
     kind = _TYPES.get(type(value))
-    if kind is None or (type(value) is int and value not in INTEGERS):
+    if kind is None or (type(value) is int and not INT64_MIN <= value <= INT64_MAX):
         expected = "an integer of 64 bits" if kind else "a value that is not null"
         report.refuse("not-encodable", at, expected, value)
         return None

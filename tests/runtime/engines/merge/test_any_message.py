@@ -46,12 +46,14 @@ FEW, MANY = 150, 5_000
 HISTORIES = 20
 BATCH = 2_500
 TYPES = {
+    "aerospike-flat-json": "name string, age int, premium boolean, balance double, at string",
     "aerospike-json": "name string, age int, premium boolean, balance double, tags array<string>",
     "aerospike-msgpack": "name string, age int, at binary, balance float, cents decimal(12, 2)",
     "dataworks-json": "id long, name string, price double, made timestamp, val decimal(12, 2)",
     "lindorm-json": "id long, customer long, status string, cents decimal(12, 0), at binary",
 }
 CASES = [
+    ("aerospike-flat-json", "declared", "delta"),
     ("aerospike-json", "declared", "iceberg"),
     ("aerospike-msgpack", "json", "delta"),
     ("dataworks-json", "declared", "delta"),
