@@ -124,7 +124,8 @@ def changeable(subject: Subject) -> list[Sample]:
 
 def has_twins(model: Any) -> bool:
     """Tell whether a record names a bin twice."""
-    names = [one.name for one in getattr(model, "bins", ())]
+    bins = getattr(model, "bins", ())
+    names = [one.name for one in bins] if isinstance(bins, list) else []
     return len(names) > len(set(names))
 
 
