@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -29,13 +30,7 @@ nox.options.sessions += ["native_lint", "native_tests"]
 
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-NATIVE = "native"
-"""The extra of our own other distribution, which is built here and comes from no index."""
-EXTRAS = {
-    extra: requirements
-    for extra, requirements in PYPROJECT["project"]["optional-dependencies"].items()
-    if extra != NATIVE
-}
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 SPARK = "spark"
 PYTHON_OF_SPHINX = (3, 11)
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
@@ -64,7 +59,14 @@ WITHOUT_EXTRAS = (
 )
 """What works where no extra is installed."""
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
-
+QUICK = "--profile=quick --features=panics"
+"""Options of maturin for the kernel of tests, which is built in half a minute."""
+RELEASE = "--release"
+MANYLINUX = {
+    f"{machine}-unknown-linux-gnu": "--zig --compatibility=manylinux2014"
+    for machine in ("x86_64", "aarch64")
+}
+"""Targets of published wheels, and how each is built on any Linux."""
 
 HOST = "x86_64-unknown-linux-gnu"
 """Where the kernel is fuzzed; the address sanitizer needs a target by its name."""
@@ -92,11 +94,25 @@ def install(
     )
 
 
-def build_into(session: nox.Session, target: Path, *options: str) -> None:
-    """Build the project in the current folder, replacing what ``target`` holds."""
+def build_into(
+    session: nox.Session, target: Path, *options: str, kernel: str | None = None
+) -> None:
+    """Build the project in the current folder, replacing what ``target`` holds.
+
+    Args:
+        session: What builds it.
+        target: Folder of what is built.
+        options: Options of hatchling.
+        kernel: Options of maturin for the kernel in the wheel; None leaves the kernel out.
+    """
     shutil.rmtree(target, ignore_errors=True)
     command = ("python", "-m", "hatchling", "build", "--directory", str(target), *options)
-    session.run(*command, env=REPRODUCIBLE, silent=True)
+    if kernel is None:
+        session.run(*command, env={**REPRODUCIBLE, "CHANGEWIRE_KERNEL": "off"}, silent=True)
+        return
+    install(session, groups=("native",))
+    of_kernel = {"CHANGEWIRE_KERNEL": "require", "CHANGEWIRE_MATURIN": kernel}
+    session.run(*command, env={**REPRODUCIBLE, **of_kernel})
 
 
 def install_wheel(
@@ -104,89 +120,21 @@ def install_wheel(
     extras: tuple[str, ...],
     groups: tuple[str, ...] = (),
     pins: str = PINS,
+    kernel: str | None = None,
 ) -> None:
-    """Install the project as users get it: as a wheel, with extras, beside dependency groups."""
+    """Install the project as users get it: as a wheel, with extras, beside dependency groups.
+
+    ``kernel`` is as for `build_into`; without cargo there is none.
+    """
     install(session, "hatchling")
     folder = Path(session.virtualenv.location, "dist")
-    build_into(session, folder, "--target", "wheel")
+    if kernel is not None and shutil.which("cargo") is None:
+        session.log("without the native kernel: cargo is not installed (https://rustup.rs)")
+        kernel = None
+    build_into(session, folder, "--target", "wheel", kernel=kernel)
     (wheel,) = folder.glob("*.whl")
     session.install("--no-deps", "--force-reinstall", str(wheel))
     install(session, f"{wheel}[{','.join(extras)}]", groups=groups, pins=pins)
-
-
-def native_wheel(session: nox.Session, profile: str | None) -> Path | None:
-    """Return the wheel of the native kernel; None if it is not built, and cannot be built here.
-
-    It is kept in ``build/native-wheels``, by the digest of its sources.
-
-    Args:
-        session: What builds it.
-        profile: Profile of cargo to build it with; None takes one that is built already.
-    """
-    files = [*Path("native").rglob("*"), *Path("runtime/changewire/changes").rglob("*.py")]
-    sources = sorted(path for path in files if path.is_file() and "fuzz" not in path.parts)
-    digest = sha256()
-    for path in sources:
-        digest.update(str(path).encode() + b"\0" + path.read_bytes())
-    folder = ROOT / "build" / "native-wheels" / digest.hexdigest()[:16]
-    kept = sorted(folder.glob("*/*.whl"), key=lambda wheel: wheel.parent.name == "release")
-    kept = [wheel for wheel in kept if profile in {None, "quick", wheel.parent.name}]
-    if kept or profile is None or shutil.which("cargo") is None:
-        return kept[-1] if kept else None
-    install(session, groups=(NATIVE,))
-    target = ("--out", str(folder / profile), "--target-dir", str(ROOT / "build" / "cargo"))
-    options = ("--locked", "--manifest-path", "native/Cargo.toml", "--interpreter", "python")
-    if profile == "quick":
-        session.run(
-            "maturin", "build", "--profile", profile, "--features=panics", *options, *target
-        )
-        return next((folder / profile).glob("*.whl"))
-    tools = llvm_tools(session)
-    if tools is None:
-        session.log("without llvm-profdata the kernel is a quarter slower: see docs/native.md")
-    pgo = ("--pgo",) if tools else ()
-    command = ("maturin", "build", "--profile", profile, *pgo, *options, *target)
-    session.run(*command, env=training(session, tools))
-    return next((folder / profile).glob("*.whl"))
-
-
-def training(session: nox.Session, tools: Path | None) -> dict[str, str]:
-    """Return the environment in which maturin trains a kernel by native/training.py."""
-    install(session, *PYPROJECT["project"]["dependencies"], "pyarrow")
-    command = ("python", "-c", "import sysconfig; print(sysconfig.get_path('platlib'))")
-    packages = str(session.run(*command, silent=True)).strip()
-    folders = [*(str(ROOT / name) for name in SOURCE_FOLDERS), packages]
-    path = [*([str(tools)] if tools else []), *(session.bin_paths or ()), os.environ["PATH"]]
-    return {"PATH": os.pathsep.join(path), "PYTHONPATH": os.pathsep.join(folders)}
-
-
-def llvm_tools(session: nox.Session) -> Path | None:
-    """Return the folder of the llvm-profdata that fits the Rust compiler; None if there is none."""
-    said = str(session.run("rustc", "-vV", external=True, silent=True)).splitlines()
-    facts = dict(line.split(": ", 1) for line in said if ": " in line)
-    sysroot = str(session.run("rustc", "--print", "sysroot", external=True, silent=True)).strip()
-    of_rust = Path(sysroot, "lib", "rustlib", facts["host"], "bin")
-    of_debian = Path("/usr/lib", f"llvm-{facts['LLVM version'].partition('.')[0]}", "bin")
-    folders = (of_rust, of_debian)
-    return next((folder for folder in folders if (folder / "llvm-profdata").exists()), None)
-
-
-def install_native(session: nox.Session, profile: str | None) -> None:
-    """Install the native kernel, if there is one; see `native_wheel`."""
-    wheel = native_wheel(session, profile)
-    if wheel is None:
-        session.log("without the native kernel: nox -s native builds it where cargo is")
-        return
-    session.install("--no-deps", "--force-reinstall", str(wheel))
-
-
-@nox.session
-def native(session: nox.Session) -> None:
-    """Build the wheel of the native kernel, and keep it; needs cargo, and some minutes."""
-    wheel = native_wheel(session, "release")
-    if wheel is None:
-        session.skip("cargo is not installed: https://rustup.rs")
-    session.log(f"built {wheel}")
 
 
 @nox.session
@@ -221,8 +169,7 @@ def native_tests(session: nox.Session) -> None:
 @nox.session
 def native_fuzz(session: nox.Session) -> None:
     """Damage messages, and compare rows with the kernel and without: ``-- SECONDS SEED``."""
-    install_wheel(session, tuple(EXTRAS), ("tests",))
-    install_native(session, "quick")
+    install_wheel(session, tuple(EXTRAS), ("tests",), kernel=QUICK)
     session.run("python", "-m", "tests.native.fuzz", *(session.posargs or ("3600",)))
 
 
@@ -252,7 +199,6 @@ def native_sanitize(session: nox.Session) -> None:
 def demo(session: nox.Session) -> None:
     """Show what changewire does, on example messages: in Spark, or without it where Java lacks."""
     install_wheel(session, ("cli", "spark"))
-    install_native(session, None)
     session.run("python", "-m", "examples.demo", *session.posargs)
 
 
@@ -348,14 +294,8 @@ def at_once(session: nox.Session, *commands: tuple[str, ...]) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test the built wheel with all extras, and that pages, examples and benchmarks run."""
-    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
-    with ThreadPoolExecutor() as pool:
-        # Building waits for the processor, and jars for the network. Tests say which they lack.
-        jars = pool.submit(
-            lambda: session.run("python", "-m", "examples.jars", success_codes=[0, 1])
-        )
-        install_native(session, "quick")
-        jars.result()
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests"), kernel=QUICK)
+    session.run("python", "-m", "examples.jars", success_codes=[0, 1])  # tests say which they lack
     session.run("pytest", *PROCESSES, *session.posargs)
 
 
@@ -433,16 +373,14 @@ def build_site(session: nox.Session, *groups: str, builder: str = "html") -> Non
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure the built wheel side by side with its peers."""
-    install_wheel(session, tuple(EXTRAS), ("bench",))
-    install_native(session, "release")
+    install_wheel(session, tuple(EXTRAS), ("bench",), kernel=RELEASE)
     session.run("python", "-m", "benchmarks", *session.posargs)
 
 
 @nox.session
 def bench_stream(session: nox.Session) -> None:
     """Measure streams from Kafka beside jobs written by hand; one row: ``-- --only log``."""
-    install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
-    install_native(session, "release")
+    install_wheel(session, tuple(EXTRAS), ("bench", "tests"), kernel=RELEASE)
     session.run("python", "-m", "benchmarks.streams", *session.posargs)
 
 
@@ -452,9 +390,9 @@ def bench_flink(session: nox.Session) -> None:
     if sys.version_info >= WITHOUT_FLINK:
         session.skip("the Apache Beam that PyFlink needs has no wheels for Python 3.13 or newer")
     install(session, "apache-flink", pins=PINS_OF_FLINK)
-    install_wheel(session, ("arrow",))  # after Flink, as it brings a newer pyarrow
+    # After Flink, as it brings a newer pyarrow.
+    install_wheel(session, ("arrow",), kernel=RELEASE)
     install(session, "psutil")
-    install_native(session, "release")
     session.run("python", "-m", "benchmarks.flink", *session.posargs)
 
 
@@ -468,13 +406,11 @@ def chaos(session: nox.Session) -> None:
 @nox.session
 def cluster(session: nox.Session) -> None:
     """Kill parts of a Spark cluster amid a stream, and count what is lost: ``-- --messages N``."""
-    install_wheel(session, tuple(EXTRAS), ("bench", "cluster", "connect", "tests"))
+    groups = ("bench", "cluster", "connect", "tests")
+    install_wheel(session, tuple(EXTRAS), groups, kernel=RELEASE)
     wheels = Path(session.virtualenv.location, "wheels")
     shutil.rmtree(wheels, ignore_errors=True)
     shutil.copytree(wheels.with_name("dist"), wheels)
-    kernel = native_wheel(session, None)
-    if kernel is not None:
-        shutil.copy(kernel, wheels)
     program, given = "tests.cluster", session.posargs
     if given[:1] == ["sizing"]:
         program, given = "tests.cluster.sizing", given[1:]
@@ -514,25 +450,43 @@ def build_elsewhere(session: nox.Session, sdist: Path, target: Path) -> None:
             os.umask(umask)
 
 
-@nox.session(python=PYTHONS, reuse_venv=False)
+@nox.session
 def wheels(session: nox.Session) -> None:
-    """Install our wheels from a folder as an index, and run the quick start: ``wheels-3.12``."""
-    install(session, "hatchling")
+    """Build the wheels that are published into ``build/wheels``, check and install them."""
+    install(session, groups=("build", "wheels"))
     folder = ROOT / "build" / "wheels"
-    build_into(session, folder, "--target", "wheel")
-    kernel = native_wheel(session, "release")
-    if kernel is not None:
-        shutil.copy(kernel, folder)
-    extras = "cli,native" if kernel is not None else "cli"
-    session.install(f"--find-links={folder}", f"--constraint={PINS}", f"changewire[{extras}]")
-    with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
-        session.run("python", str(ROOT / "examples" / "quickstart.py"))
-        inputs = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"
-        command = ("changewire", "run", str(inputs), "--format=dataworks-json", "--output=out")
-        session.run(*command, success_codes=[0, 1])  # 1: there are dead letters
-        report = json.loads(Path("out", "report.json").read_bytes())
-        if bool(report["native"]) != bool(kernel):
-            session.error(f"the kernel is {kernel}, and the report has {report['native']}")
+    shutil.rmtree(folder, ignore_errors=True)
+    build_into(session, folder / "any", "--target", "wheel")
+    installed = str(session.run("rustc", "--print=sysroot", external=True, silent=True)).strip()
+    for target, how in MANYLINUX.items():
+        if not Path(installed, "lib", "rustlib", target).exists():
+            session.warn(f"no wheel for {target}: rustup target add {target}")
+            continue
+        kernel = f"{RELEASE} --target={target} {how}"
+        build_into(session, folder / target, "--target", "wheel", kernel=kernel)
+        (wheel,) = (folder / target).glob("*.whl")
+        session.run("auditwheel", "show", str(wheel))
+    for wheel in sorted(folder.glob("*/*.whl")):
+        session.run("check-wheel-contents", str(wheel))
+        session.run("twine", "check", "--strict", str(wheel))
+    for python in PYTHONS:
+        session.notify(f"quick_start-{python}")
+
+
+@nox.session(python=PYTHONS, reuse_venv=False)
+def quick_start(session: nox.Session) -> None:
+    """Install each wheel of ``build/wheels`` that fits, and run the quick start."""
+    for name in ("any", f"{platform.machine()}-unknown-linux-gnu"):
+        (wheel,) = (ROOT / "build" / "wheels" / name).glob("*.whl")
+        session.install("--force-reinstall", f"--constraint={PINS}", f"{wheel}[cli]")
+        with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
+            session.run("python", str(ROOT / "examples" / "quickstart.py"))
+            inputs = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"
+            command = ("changewire", "run", str(inputs), "--format=dataworks-json", "--output=out")
+            session.run(*command)
+            report = json.loads(Path("out", "report.json").read_bytes())
+        if bool(report["native"]) != (name != "any"):
+            session.error(f"the report has {report['native']} with the wheel {wheel.name}")
 
 
 @nox.session

@@ -1,7 +1,7 @@
 """Send example messages to a topic: python -m examples.produce HOST:PORT TOPIC FILES.
 
 Each message is checked by the serializer of its format, as a service would do it: what readers of
-the topic would refuse is not sent, and said with every reason. The format is detected, message by
+the topic would reject is not sent, and said with every reason. The format is detected, message by
 message, unless ``--format`` names it. ``--unchecked`` sends all as they are, like a producer that
 knows no schema. The topic is made where it is not there; ``-`` is standard input.
 """
@@ -22,7 +22,7 @@ from changewire import DecodeError, formats
 from changewire.changes.decode_options import AUTO
 from changewire.codec import codec_for
 from changewire.framing import FramingError, Record, expand, read
-from changewire.kafka import ChangewireSerializer, MessageRefusedError
+from changewire.kafka import ChangewireSerializer, MessageRejectedError
 
 MOST_WAITING = 10_000
 
@@ -57,7 +57,7 @@ def checked(records: Iterable[Record], format: str, say: Callable[[str], Any]) -
     Args:
         records: The records.
         format: Public name of their format, or ``auto``.
-        say: Called with a line for each record that is refused.
+        say: Called with a line for each record that is rejected.
     """
     serializer = cache(ChangewireSerializer)
     for record in records:
@@ -65,7 +65,7 @@ def checked(records: Iterable[Record], format: str, say: Callable[[str], Any]) -
             if record.value is not None:  # one without a value is of every format
                 name = codec_for(record.value).format if format == AUTO else format
                 serializer(name)(record.value)
-        except (DecodeError, MessageRefusedError) as error:  # noqa: PERF203 - each has its verdict
+        except (DecodeError, MessageRejectedError) as error:  # noqa: PERF203 - each has its verdict
             say(f"{record.position.path}, record {record.position.number}: {error}")
         else:
             yield record
@@ -117,7 +117,7 @@ def main() -> None:
         sys.exit(f"nothing more is sent: {error}")
     for line in refused:
         print(line)
-    print(f"{sent} messages sent to {given.topic}, {len(refused)} refused, {unsent} unsent")
+    print(f"{sent} messages sent to {given.topic}, {len(refused)} rejected, {unsent} unsent")
     sys.exit(1 if refused or unsent else 0)
 
 

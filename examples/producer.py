@@ -35,7 +35,7 @@ def say_once(error: KafkaError) -> None:
     said.add(text)
 
 
-serializer = ChangewireSerializer("aerospike-json", closed=True, header=True)
+serializer = ChangewireSerializer("aerospike-json", strict=True, header=True)
 quiet = {"log_level": 0, "error_cb": say_once}
 producer = SerializingProducer(
     {"bootstrap.servers": server, "value.serializer": serializer, **quiet}

@@ -118,7 +118,9 @@ def _log(job: Job) -> StreamingQuery:
 
 def _merge(job: Job, **options: Any) -> StreamingQuery:
     target, given = job.place("{table}"), {**job.common, **options}
-    return cws.apply_changes(messages(job), format=FORMAT, sink=job.format, target=target, **given)
+    return cws.apply_changes(
+        messages(job), format=FORMAT, table_format=job.format, target=target, **given
+    )
 
 
 def _log_by_hand(job: Job) -> StreamingQuery:
@@ -147,8 +149,8 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
     PLAIN: _merge_by_hand,
     SAFE: _safe_by_hand,
     TABLES_BY_HAND: _tables_by_hand,
-    REMOVED: partial(_merge, rows=ROW, deletes="remove"),
-    FLAGGED: partial(_merge, rows=ROW, deletes="flag"),
+    REMOVED: partial(_merge, row_schema=ROW, deletes="remove"),
+    FLAGGED: partial(_merge, row_schema=ROW, deletes="flag"),
     JSON: _merge,
 }
 """What starts each job."""

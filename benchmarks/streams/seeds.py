@@ -26,7 +26,7 @@ def seed(spark: SparkSession, job: Job) -> None:
     rows = seeds(spark, job.seed, columns).repartition(FILES)
     rows.write.format("delta").save(job.table)
     if _METADATA in columns.names:
-        cws.adopt(spark, job.table, key_columns=[dataworks.KEY])
+        cws.adopt_table(spark, job.table, key_columns=[dataworks.KEY])
 
 
 def seeds(spark: SparkSession, count: int, columns: StructType) -> DataFrame:

@@ -58,4 +58,4 @@ DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("trailing-data", lambda m: text(m) * 2),
     ("empty", lambda _: b""),
 )
-"""The code by which each damaged message is refused, and how it is made of a good one."""
+"""The code by which each damaged message is rejected, and how it is made of a good one."""

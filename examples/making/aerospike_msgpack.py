@@ -64,4 +64,4 @@ DAMAGES: Final[tuple[tuple[str, bytes], ...]] = (
     ("out-of-range", _with((2, 3), 2**60)),
     ("trailing-data", b'{"msg":"write"}'),
 )
-"""The code by which each damaged message is refused."""
+"""The code by which each damaged message is rejected."""

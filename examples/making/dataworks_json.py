@@ -172,7 +172,7 @@ DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("out-of-range", having("payload", "timestamp", eventTime=2**60)),
     ("invalid-json", replaced(b'"new"', b"'new'")),
 )
-"""The code by which each damaged message is refused, and how it is made of a good one."""
+"""The code by which each damaged message is rejected, and how it is made of a good one."""
 
 LENIENT: Final[tuple[tuple[str, Alteration], ...]] = (
     ("after-on-delete", having("payload", op="DELETE", before=_BEFORE)),

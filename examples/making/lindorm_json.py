@@ -150,7 +150,7 @@ DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     # What the subscription of older versions sends.
     ("unknown-variant", lambda _: text({"op": "Put", "table": "orders", "ts": START, "data": []})),
 )
-"""The code by which each damaged message is refused, and how it is made of a good one."""
+"""The code by which each damaged message is rejected, and how it is made of a good one."""
 
 LENIENT: Final[tuple[tuple[str, Alteration], ...]] = (
     ("after-on-delete", having("payload", op="d", before=_ROW)),

@@ -28,7 +28,7 @@ _REFUSALS: Final = (
 
 
 class MessageError(ValueError):
-    """A message is refused.
+    """A message is rejected.
 
     Attributes:
         issues: For each thing that is wrong: JSON Pointer, rule, what is expected, what is there.
@@ -69,7 +69,7 @@ class Messages:
                 message by default.
 
         Raises:
-            MessageError: It is refused, with every issue.
+            MessageError: It is rejected, with every issue.
             KeyError: There is no schema of this title.
         """
         title = variant or self._family.ROLES["message"]
@@ -118,16 +118,16 @@ class Messages:
             raise MessageError([("", "encode", "values that keep their type", model)])
         return data
 
-    def errors(self, obj: object, variant: str = "", *, closed: bool = False) -> list[Issue]:
+    def errors(self, obj: object, variant: str = "", *, strict: bool = False) -> list[Issue]:
         """Return every issue of a parsed message; none if it is valid.
 
         Args:
             obj: The message as dictionaries, lists and scalars.
             variant: As in `decode`.
-            closed: Whether to report properties that the schema does not name.
+            strict: Whether to report properties that the schema does not name.
         """
         title = variant or self._family.ROLES["message"]
-        found: list[Issue] = self._part("validators").errors(obj, title, closed=closed)
+        found: list[Issue] = self._part("validators").errors(obj, title, strict=strict)
         return found
 
     def _part(self, name: str) -> Any:

@@ -20,7 +20,7 @@ def decode(data: Data, *, format: str | None = None) -> Any:
     """Return the model of one message; see `Codec.decode`.
 
     Without a format, the one is taken that the message says it has (`detect`); a message that says
-    none is refused as ``unknown-variant``.
+    none is rejected as ``unknown-variant``.
     """
     return decode_any(data) if format is None else codec(format).decode(data)
 
@@ -54,7 +54,7 @@ def encode(
         model: The model or models.
         version: ``legacy``, of ``aerospike-msgpack`` only, writes what connectors before 4.0.0 did:
             deletes of two parts. ``current`` writes each model as it is.
-        declared: Also refuse a model with values of other types than it declares for them, or that
+        declared: Also reject a model with values of other types than it declares for them, or that
             contradicts itself otherwise, as `validate` does.
         key_columns: With `declared`, columns that name the row, as for `validate`.
 

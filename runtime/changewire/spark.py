@@ -36,7 +36,7 @@ try:
     from changewire.engines.spark.log.land import land
     from changewire.engines.spark.log.rows import dead_letters, refused
     from changewire.engines.spark.log.write import write
-    from changewire.engines.spark.merge.adopt import adopt
+    from changewire.engines.spark.merge.adopt import adopt_table
     from changewire.engines.spark.merge.current import current
     from changewire.engines.spark.merge.purge import purge
     from changewire.engines.spark.merge.query import apply_changes
@@ -74,7 +74,7 @@ __all__ = [
     "StepRefusal",
     "StreamError",
     "TooManyDeadLettersError",
-    "adopt",
+    "adopt_table",
     "apply_changes",
     "await_termination",
     "current",

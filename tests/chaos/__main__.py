@@ -1,6 +1,6 @@
 """Kill the driver, restart the broker, take the tables away; then look what is lost or double.
 
-``python -m tests.chaos 50`` does it 50 times, ``--sink iceberg`` with tables of Iceberg,
+``python -m tests.chaos 50`` does it 50 times, ``--table-format iceberg`` with tables of Iceberg,
 ``--deletes flag`` with deleted rows that stay. Another query that tries the same tables must be
 refused. It exits with 1 if the log does not have each element once, a table is not that of the
 model or of its log, or a step killed no driver.
@@ -77,7 +77,7 @@ def chaos(faults: Iterable[str], folder: Path, given: argparse.Namespace) -> Cha
     with ExitStack() as running:
         server = running.enter_context(broker(folder / "broker"))
         lake = str(folder / "lake")
-        done = Chaos(Job(lake, server, TOPIC, given.sink, BATCH, deletes=given.deletes))
+        done = Chaos(Job(lake, server, TOPIC, given.table_format, BATCH, deletes=given.deletes))
         create(server, TOPIC, partitions=PARTITIONS)
         restarted = partial(restart, running, folder / "broker")
         for number, fault in enumerate(faults, 1):
@@ -166,7 +166,7 @@ def main() -> None:
     """Run as the arguments say; print a summary."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("runs", type=int, nargs="?", default=len(FAULTS))
-    parser.add_argument("--sink", choices=("delta", "iceberg"), default="delta")
+    parser.add_argument("--table-format", choices=("delta", "iceberg"), default="delta")
     parser.add_argument("--deletes", choices=("remove", "flag"), default="remove")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

@@ -86,7 +86,7 @@ def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
         Element(*row[:-1]) for row in rows if row["kind"] in _LANDED and row["attempt"] == 0
     )
     refused = {Element(*row[:-1]) for row in rows if row["kind"] == "refused"}
-    faults = cws.verify(spark, job.log, target=job.target, sink=job.sink)
+    faults = cws.verify(spark, job.log, target=job.target, table_format=job.table_format)
     return Outcome(
         elements=len(expected.elements),
         lost=len(expected.elements - there.keys()) + len(expected.refused - refused),
@@ -130,4 +130,4 @@ def _wrong(spark: SparkSession, job: Job, changes: list[PositionedChange]) -> in
 
 
 def _rows(spark: SparkSession, job: Job, place: str) -> DataFrame:
-    return spark.read.format(job.sink).load(place)
+    return spark.read.format(job.table_format).load(place)

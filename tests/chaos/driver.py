@@ -54,7 +54,7 @@ def run(job: Job) -> int:
             format="auto",
             log=job.log,
             target=job.target,
-            sink=job.sink,
+            table_format=job.table_format,
             checkpoint=job.checkpoint,
             deletes=job.deletes,
             trigger={"availableNow": True},

@@ -16,7 +16,7 @@ class Job(msgspec.Struct, frozen=True):
         folder: Holds checkpoint, log and tables; may be an address of an object store.
         server: Bootstrap server of the broker.
         topic: The topic.
-        sink: Table format.
+        table_format: Table format.
         rows: Messages of a batch, at most.
         step: Step of a batch at which the driver is killed; None lets it live.
         times: How often that step is reached before.
@@ -27,7 +27,7 @@ class Job(msgspec.Struct, frozen=True):
     folder: str
     server: str
     topic: str
-    sink: str
+    table_format: str
     rows: int
     step: str | None = None
     times: int = 1
@@ -42,17 +42,17 @@ class Job(msgspec.Struct, frozen=True):
     @property
     def tables(self) -> Path:
         """The folder of the tables, if it is on this machine."""
-        below = ("warehouse", "ice", "tables") if self.sink == "iceberg" else ("tables",)
+        below = ("warehouse", "ice", "tables") if self.table_format == "iceberg" else ("tables",)
         return Path(self.folder, *below)
 
     @property
     def target(self) -> str:
         """How tables are named."""
-        start = "ice.tables." if self.sink == "iceberg" else f"{self.folder}/tables/"
+        start = "ice.tables." if self.table_format == "iceberg" else f"{self.folder}/tables/"
         return f"{start}{{table}}"
 
     @property
     def log(self) -> str:
         """Where the log is."""
-        start = "ice.logs." if self.sink == "iceberg" else f"{self.folder}/"
+        start = "ice.logs." if self.table_format == "iceberg" else f"{self.folder}/"
         return f"{start}log{self.query}"

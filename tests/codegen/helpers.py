@@ -40,9 +40,9 @@ VARIANTS = [
 """The messages of all cases; rows of tables are not messages."""
 
 
-def errors(family: str, variant: str, obj: object, *, closed: bool = False) -> list[Any]:
+def errors(family: str, variant: str, obj: object, *, strict: bool = False) -> list[Any]:
     """Return the issues of a parsed message."""
-    found: list[Any] = module(family, "validators").errors(obj, variant, closed=closed)
+    found: list[Any] = module(family, "validators").errors(obj, variant, strict=strict)
     return found
 
 

@@ -64,11 +64,11 @@ def test_drawn_messages_are_valid(family: str, variant: str, rendered: Mapping[s
     @QUICK
     @given(strategy(family, variant))
     def holds(obj: Any) -> None:
-        assert errors(family, variant, obj, closed=True) == []
+        assert errors(family, variant, obj, strict=True) == []
         assert is_valid(family, schema, obj)
         model = decode(family, variant, obj)
         again = encode(family, variant, model)
-        assert errors(family, variant, again, closed=True) == []
+        assert errors(family, variant, again, strict=True) == []
         assert decode(family, variant, again) == model
 
     holds()
@@ -103,7 +103,7 @@ def test_examples_are_read_by_generated_code(
     schema = canonical(rendered, family, variant)
     for example in examples(family, schema):
         assert is_valid(family, schema, example)
-        assert errors(family, variant, example, closed=True) == []
+        assert errors(family, variant, example, strict=True) == []
         assert decode(family, variant, example) is not None
 
 
@@ -138,22 +138,22 @@ def shape(kind: Any) -> object:
 
 
 def test_unknown_properties_come_back_where_they_were() -> None:
-    """A property that no schema names is kept at any depth, and reported only by a closed check."""
+    """A property that no schema names is kept at any depth, and reported only by a strict check."""
     obj = {"inner": {"a": 1, "new": [1]}, "list": [{"a": 2}, {"a": 3, "x/y": None}], "more": 0}
     assert errors("open_objects", "Outer", obj) == []
     pointers = ["/inner/new", "/list/1/x~1y", "/more"]
-    assert sorted(i[0] for i in errors("open_objects", "Outer", obj, closed=True)) == pointers
+    assert sorted(i[0] for i in errors("open_objects", "Outer", obj, strict=True)) == pointers
     model = decode("open_objects", "Outer", obj)
     assert dict(model.extra) == {"/inner/new": [1], "/list/1/x~1y": None, "/more": 0}
     assert encode("open_objects", "Outer", model) == obj
 
 
 def test_more_positions_come_back_where_they_were() -> None:
-    """A position without a name is kept at any depth, and reported only by a closed check."""
+    """A position without a name is kept at any depth, and reported only by a strict check."""
     obj = [1, False, ["a", 7, "more"], None, [2]]
     assert errors("open_rows", "Message", obj) == []
     pointers = ["/2/2", "/3", "/4"]
-    assert sorted(i[0] for i in errors("open_rows", "Message", obj, closed=True)) == pointers
+    assert sorted(i[0] for i in errors("open_rows", "Message", obj, strict=True)) == pointers
     model = decode("open_rows", "Message", obj)
     assert dict(model.extra) == {"/3": None, "/4": [2], "/2/2": "more"}
     assert module("open_rows", "leniencies").leniencies(model) == ["unknown-property"]
@@ -172,8 +172,8 @@ def test_entries_of_a_map_may_stand_in_the_message() -> None:
     found = errors("flat", "Message", {"event": event, "a/b": "3"})
     assert [i[:2] for i in found] == [("/a~1b", "type")]
     assert [i[:2] for i in errors("flat", "Message", {"counts": 3})] == [("/event", "required")]
-    closed = errors("flat", "Message", obj, closed=True)
-    assert [i[0] for i in closed] == ["/event/new"]
+    strict = errors("flat", "Message", obj, strict=True)
+    assert [i[0] for i in strict] == ["/event/new"]
 
 
 def test_the_property_beside_flat_entries_may_have_any_name() -> None:

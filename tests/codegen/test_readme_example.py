@@ -64,4 +64,4 @@ def test_the_example_means_what_it_says(changed: dict[str, Any], issue: list[str
         "payment.json": json.dumps(example()).encode(),
     }
     message = {name: value for name, value in {**PAYMENT, **changed}.items() if value is not ...}
-    assert Judge(family_of("shop", texts)).issues(message, "payment.json", closed=True) == issue
+    assert Judge(family_of("shop", texts)).issues(message, "payment.json", strict=True) == issue

@@ -34,7 +34,7 @@ def test_leniencies_are_listed() -> None:
     used = dataworks_change("INSERT", after=row, **given).attributes["leniencies"]
     cells = {"ROW": "", "a": ""}
     for families in (None, ["f"]):
-        used += lindorm_change("c", after=cells, families=families).attributes["leniencies"]
+        used += lindorm_change("c", after=cells, column_families=families).attributes["leniencies"]
     others = {MISMATCH, FRAMED_KEY, OTHER_CASE}
     assert listed() == sorted({*used, *NOTES, *others} - NEVER)
 

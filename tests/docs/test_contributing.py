@@ -300,7 +300,7 @@ assert cw.detect(data) == "door-json" and "door-json" in cw.formats()
 assert (change.op, change.key, change.source.system) == ("insert", {"door": 7}, "building")
 assert type(cw.decode(data)) is cw.door_json.Passage
 try:
-    cw.DecodeOptions("door-json", keys=["door"])
+    cw.DecodeOptions("door-json", key_columns=["door"])
 except ValueError as error:
     assert "key_columns does not apply to door-json" in str(error)
 else:

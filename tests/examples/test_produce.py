@@ -38,7 +38,7 @@ def test_messages_that_are_refused_stay_back(kafka: str) -> None:
     reason = "at /gen: expected integer or null, found string (wrong-type)"
     assert said == [
         f"-, record 1: aerospike-json, value: {reason}",
-        "1 messages sent to checked, 1 refused, 0 unsent",
+        "1 messages sent to checked, 1 rejected, 0 unsent",
     ]
     assert code == 1
     assert [record.value for record in read(kafka, "checked")] == [good.encode()]
@@ -67,7 +67,7 @@ def test_unchecked_sends_all(kafka: str, tmp_path: Path) -> None:
     for file in files:
         file.write_text('{"msg": "nothing"}\n', encoding="utf-8")
     code, said = produce(kafka, "unchecked", "--unchecked", *map(str, files))
-    assert (code, said) == (0, ["2 messages sent to unchecked, 0 refused, 0 unsent"])
+    assert (code, said) == (0, ["2 messages sent to unchecked, 0 rejected, 0 unsent"])
     assert len(list(read(kafka, "unchecked"))) == 2
 
 

@@ -18,7 +18,7 @@ from changewire.engines.typed.images import IMAGE
 
 needs_kernel = pytest.mark.skipif(
     installed() is None,
-    reason=f"the native kernel is not built, or {misfit()}: nox -s native builds it",
+    reason=f"the native kernel is not built, or {misfit()}",
 )
 
 FORMATS = ("aerospike-json", "aerospike-msgpack", "dataworks-json", "lindorm-json")

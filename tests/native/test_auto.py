@@ -27,7 +27,7 @@ OPTIONS: Sequence[Mapping[str, Any]] = (
         {},
         {"row_image": "patch"},
         {"key_columns": ["id"]},
-        {"families": ["f", "cf"], "row_image": "patch"},
+        {"column_families": ["f", "cf"], "row_image": "patch"},
     ),
 )
 CASES = [DecodeOptions("auto", **options) for options in OPTIONS]

@@ -19,8 +19,8 @@ SOURCES = Path(__file__).parents[2] / "native" / "src"
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 def test_the_kernel_is_built_where_cargo_is() -> None:
     """Where cargo is, as in CI, the kernel is there and fits: no test of it is skipped."""
-    assert native.misfit() is None, f"rebuild the kernel by nox -s native: {native.misfit()}"
-    assert native.installed() is not None, "build the kernel by nox -s native"
+    assert native.misfit() is None, f"build the kernel again: {native.misfit()}"
+    assert native.installed() is not None, "build the kernel"
 
 
 def modules() -> Iterator[tuple[str, str]]:

@@ -34,7 +34,7 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "lindorm-json": (
         {},
         {"key_columns": ["id"]},
-        {"families": ["f", "cf"]},
+        {"column_families": ["f", "cf"]},
         {"row_image": "keys"},
     ),
 }

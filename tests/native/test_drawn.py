@@ -65,7 +65,8 @@ def test_record_keys(keys: list[str] | None) -> None:
     drawn = [draw.choice(pool) for _ in values]
     families = ["f"] if keys and "ROW" in keys else None
     compare(
-        batch_of(values, drawn), DecodeOptions("lindorm-json", key_columns=keys, families=families)
+        batch_of(values, drawn),
+        DecodeOptions("lindorm-json", key_columns=keys, column_families=families),
     )
 
 

@@ -82,7 +82,7 @@ def test_a_run(tmp_path: Path) -> None:
 def test_nothing_without_a_kernel(spark: SparkSession) -> None:
     """Where no task has a kernel, nothing is said."""
     decoded = cws.decode(
-        spark.createDataFrame([(b"{}",)], "value binary"), format=FORMAT, digests="count"
+        spark.createDataFrame([(b"{}",)], "value binary"), format=FORMAT, check_digests="warn"
     )
     assert decoded.counts.messages == 1
     assert decoded.native is not None

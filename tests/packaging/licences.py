@@ -54,9 +54,7 @@ _UNKNOWN: Final = "unknown"
 def requirements() -> list[Requirement]:
     """Return what the package and its extras require."""
     project = tomli.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    others = [requirements for extra, requirements in extras.items() if extra != "native"]
-    lists = [project["dependencies"], *others]  # the kernel is our own
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
     return [Requirement(text) for texts in lists for text in texts]
 
 

@@ -118,7 +118,8 @@ def _type(annotation: ast.expr) -> ast.expr:
     match annotation:
         case ast.Subscript(slice=ast.Tuple(elts=[kind, ast.Call(func=ast.Name("Declaration"))])):
             return kind
-    return annotation
+        case _:
+            return annotation
 
 
 def _signature(node: ast.AST) -> str:

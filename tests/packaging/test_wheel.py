@@ -28,7 +28,7 @@ def requirements_of(*lists: list[object]) -> list[Requirement]:
 
 BASE = requirements_of(PYPROJECT["project"]["dependencies"])
 OPTIONAL = PYPROJECT["project"]["optional-dependencies"]
-EXTRAS = requirements_of(*(lines for extra, lines in OPTIONAL.items() if extra != "native"))
+EXTRAS = requirements_of(*OPTIONAL.values())
 GROUPS = requirements_of(*PYPROJECT["dependency-groups"].values())
 
 
@@ -61,10 +61,10 @@ def test_packages_are_imported_from_the_wheel(wheel: Distribution) -> None:
 
 
 def test_wheel_holds_three_packages_and_nothing_else(wheel: Distribution) -> None:
-    """Beside its packages a wheel has only its metadata and the command."""
+    """A wheel has its packages, its metadata and the command, and perhaps the kernel."""
     roots = {file.parts[0] for file in wheel.files or ()} - {"__pycache__"}
     rest = {root for root in roots if root != ".." and not root.endswith(".dist-info")}
-    assert rest == set(PACKAGES)
+    assert rest - {"changewire_native"} == set(PACKAGES)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -108,12 +108,11 @@ def test_base_installation_is_small(wheel: Distribution) -> None:
 def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> None:
     """An extra is part of the interface: it is neither dropped nor renamed unseen."""
     extras = set(wheel.metadata.get_all("Provides-Extra", []))
-    others = {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
-    assert extras == {*others, "native"}
+    assert extras == {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
 
 
 def test_what_is_published_installs_beside_other_versions() -> None:
-    """Only the kernel, which is ours, and what writes models are required in one exact version."""
+    """Only what writes models is required in one exact version."""
     bounds = {item.name: [bound.operator for bound in item.specifier] for item in BASE + EXTRAS}
     exact = [name for name, operators in bounds.items() if "==" in operators]
     assert exact == ["datamodel-code-generator"]
@@ -133,10 +132,9 @@ def test_the_parser_is_bounded() -> None:
 
 
 def test_native_kernel_has_the_same_version() -> None:
-    """The kernel is of the version of the package that it is for: in its crate and in the extra."""
+    """The kernel is of the version of the package that it is for."""
     crate = tomli.loads(ROOT.joinpath("native/Cargo.toml").read_text(encoding="utf-8"))
     assert crate["package"]["version"] == VERSION
-    assert OPTIONAL["native"] == [f"changewire-native=={VERSION}"]
 
 
 def test_entry_point_leads_to_a_function(wheel: Distribution) -> None:

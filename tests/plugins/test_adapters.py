@@ -113,9 +113,9 @@ def test_two_adapters_are_none(installed: Path) -> None:
 OTHER_THAN_DEFAULT: dict[str, Any] = {
     "row_image": "patch",
     "key_columns": ["order"],
-    "families": ["f"],
-    "digests": "count",
-    "null_value": "delete",
+    "column_families": ["f"],
+    "check_digests": "warn",
+    "tombstones": "delete",
 }
 """A value of each option that is not its default."""
 
@@ -124,7 +124,7 @@ OTHER_THAN_DEFAULT: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("name", "heeded"),
     [
-        ("change", {"row_image", "key_columns", "null_value"}),
+        ("change", {"row_image", "key_columns", "tombstones"}),
         ("deaf", set[str]()),
         (None, set[str]()),
     ],
@@ -151,7 +151,9 @@ def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: A
     """An adapter may give its reason; otherwise the error names what is missing."""
     if name is not None:
         adapt(name)
-    option: dict[str, Any] = {"key_columns": ["id"]} if name == "deaf" else {"families": ["f"]}
+    option: dict[str, Any] = (
+        {"key_columns": ["id"]} if name == "deaf" else {"column_families": ["f"]}
+    )
     with pytest.raises(ValueError, match=reason):
         DecodeOptions(FORMAT, **option)
 
@@ -159,7 +161,7 @@ def test_the_error_of_an_option_says_why(name: str | None, reason: str, adapt: A
 def test_an_adapter_makes_deletes_of_records_without_value(adapt: Adapt) -> None:
     """Its function gets the key of the record; a key that it refuses is a dead letter."""
     adapt("change")
-    options = DecodeOptions(FORMAT, null_value="delete")
+    options = DecodeOptions(FORMAT, tombstones="delete")
     (((gone, _),), ((refused, _),)) = (options.elements(None, key) for key in (b"7", b"x"))
     assert isinstance(gone, cw.Change)
     assert (gone.op, gone.key) == ("delete", {"order": 7})

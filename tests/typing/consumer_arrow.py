@@ -10,7 +10,7 @@ ROWS: cwa.RowsAs = "json"
 
 def counted(messages: cwa.Messages) -> int:
     """Return how many elements became changes, by way of whole tables."""
-    decoded: cwa.DecodedStreams = cwa.decode(messages, format="auto", rows=ROWS)
+    decoded: cwa.DecodedStreams = cwa.decode(messages, format="auto", row_schema=ROWS)
     tables: cwa.Tables = decoded.tables()
     return tables.counts.changes
 
@@ -45,7 +45,9 @@ def versions(log: cwa.ChangeLog) -> object:
 def typed_versions(log: cwa.ChangeLog, schema: str) -> object:
     """Return the same with the columns that a schema from the messages declares."""
     made = cwa.history  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
-    return made(log, table="shop.users", rows=schema, key_columns=["id"], format="dataworks-json")  # pyright: ignore[reportUnknownVariableType]
+    return made(
+        log, table="shop.users", row_schema=schema, key_columns=["id"], format="dataworks-json"
+    )  # pyright: ignore[reportUnknownVariableType]
 
 
 def explained(log: cwa.ChangeLog) -> list[str]:

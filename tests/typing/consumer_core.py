@@ -64,7 +64,7 @@ def pairs(messages: list[bytes]) -> list[dict[str, object]]:
 def problems(data: bytes) -> list[str]:
     """Return every issue of a message, and what it means field by field."""
     issues: list[cw.Issue] = cw.validate(
-        data, format="lindorm-json", closed=True, key_columns=["id"]
+        data, format="lindorm-json", strict=True, key_columns=["id"]
     )
     explained: cw.Explanation = cw.explain(data, most=None)
     fields: list[cw.Field] = explained.fields
@@ -155,7 +155,7 @@ ADAPTER: cw.Adapter = cw.Adapter("shop", landed, {"keys"}, {"row_image": "events
 
 
 def job(path: str) -> int:
-    """Run the main job; return how many elements were refused."""
+    """Run the main job; return how many elements were rejected."""
     try:
         return run([path], "out", format="auto", engine="python").counts.dead_letters
     except JobError as error:

@@ -28,7 +28,7 @@ def merged(messages: cwd.Messages, lake: str) -> int:
 def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
     """Return how many rows did not fit the columns that a schema describes."""
     options: cwd.ApplyKeywords = {
-        "rows": {"shop.orders": row, "*": "embedded"},
+        "row_schema": {"shop.orders": row, "*": "embedded"},
         "schema_evolution": "strict",
         "deletes": "flag",
     }
@@ -37,7 +37,7 @@ def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
         format="dataworks-json",
         log=f"{lake}/log",
         target=f"{lake}/{{table}}",
-        adopt=True,
+        adopt_table=True,
         **options,
     )
     return outcome.counts.by_error_code["wrong-type"]

@@ -8,7 +8,7 @@ from changewire.kafka import (
     ChangewireDeserializer,
     ChangewireSerializer,
     MessageField,
-    MessageRefusedError,
+    MessageRejectedError,
     SchemaHeader,
     SerializationContext,
     SerializationError,
@@ -17,11 +17,11 @@ from changewire.kafka import (
 
 def sent(message: object, topic: str) -> bytes | None:
     """Return the value of a Kafka record; every issue ends the program."""
-    serialize = ChangewireSerializer("aerospike-json", closed=True, header=True, key_columns=None)
+    serialize = ChangewireSerializer("aerospike-json", strict=True, header=True, key_columns=None)
     context = SerializationContext(topic, MessageField.VALUE, [])
     try:
         return serialize(message, context)
-    except MessageRefusedError as error:
+    except MessageRejectedError as error:
         pointers: list[str] = [issue.pointer for issue in error.issues]
         raise SystemExit(f"{error.format}: {pointers}") from error
 

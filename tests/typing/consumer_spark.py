@@ -28,7 +28,7 @@ def batch(inputs: list[str], output: str) -> int:
     """Append the elements of files to a log; return how many were refused."""
     spark: SparkSession = cws.session({"spark.ui.enabled": "false"})
     messages: DataFrame = cws.read_files(spark, inputs)
-    decoded: cws.DecodedFrames = cws.decode(messages, format="auto", rows=ROWS)
+    decoded: cws.DecodedFrames = cws.decode(messages, format="auto", row_schema=ROWS)
     if decoded.native is not None:
         decoded.native.take()
     counts, known, letters = cws.write(decoded, output)
@@ -80,7 +80,10 @@ def bronze(messages: DataFrame, lake: Path) -> int:
 
 def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     """Merge changes into tables, apply dead letters again, and remove old deleted rows."""
-    options: cws.ApplyKeywords = {"rows": {"shop.orders": SCHEMA, "*": "json"}, "deletes": "flag"}
+    options: cws.ApplyKeywords = {
+        "row_schema": {"shop.orders": SCHEMA, "*": "json"},
+        "deletes": "flag",
+    }
     spark, log, target = messages.sparkSession, str(lake / "log"), str(lake / "{table}")
     query = cws.apply_changes(
         messages if messages.isStreaming else cws.stream_files(spark, str(lake / "in")),
@@ -102,14 +105,14 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     )
     if again.closed and not cws.verify(spark, log, target=target).isEmpty():
         cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")
-    cws.adopt(spark, f"{lake}/users", key_columns=["id"])
+    cws.adopt_table(spark, f"{lake}/users", key_columns=["id"])
     return cws.purge(spark, log, table=f"{lake}/orders", older_than=since)
 
 
 def looked_at(spark: SparkSession, log: str) -> list[DataFrame]:
     """Return what a log says."""
     rows: DataFrame = cws.current(spark, log, table="shop.users")
-    versions: DataFrame = cws.history(spark, log, table="shop.users", rows="variant")
+    versions: DataFrame = cws.history(spark, log, table="shop.users", row_schema="variant")
     return [rows, versions, cws.dead_letters(spark, log), cws.refused(spark, log)]
 
 

@@ -143,10 +143,10 @@ class Judge:
         exec(source, names)  # noqa: S102 - our code, in which the texts of a schema are data
         return cast("Callable[..., Any]", names["errors"])
 
-    def issues(self, message: object, file: str, *, closed: bool) -> list[str]:
+    def issues(self, message: object, file: str, *, strict: bool) -> list[str]:
         """Return the JSON Pointer of each issue of a parsed message, by one schema file."""
         title = self.family.schemas[file]["title"]
-        return [issue[0] for issue in self._errors(message, title, closed=closed)]
+        return [issue[0] for issue in self._errors(message, title, strict=strict)]
 
 
 def witness(
@@ -162,10 +162,10 @@ def witness(
     around = re.compile(f"{above}(?:{last}(?:/.*)?)?", re.DOTALL)  # there, or what holds it
     for text in writer.family.schemas[file]["examples"]:
         message = text if is_json else msgspec.msgpack.decode(bytes.fromhex(text))
-        if not writer.issues(message, file, closed=True) and (
+        if not writer.issues(message, file, strict=True) and (
             reader is None
             or readers_file not in reader.family.schemas
-            or any(map(around.fullmatch, reader.issues(message, readers_file, closed=False)))
+            or any(map(around.fullmatch, reader.issues(message, readers_file, strict=False)))
         ):
             shown = json.dumps(message, ensure_ascii=False) if is_json else text
             return {"schema": file, "message": shown}

@@ -98,11 +98,11 @@ RULES: Final[Mapping[str, Rule]] = {
     "ARRAY_NO_OPEN": _note("it may have positions without a name", "items", "maxItems"),
     "ARRAY_NO_CLOSE": _note("all its positions have names", "items", "maxItems"),
     "PROPERTY_NO_ADD": _note(
-        "a new property: {new}; where it was sent before, what it does not allow is refused now",
+        "a new property: {new}; where it was sent before, what it does not allow is rejected now",
         "properties",
     ),
     "PROPERTY_NO_DELETE": _note(
-        "the property is gone: {old}; where it is sent, old readers refuse what it did not allow",
+        "the property is gone: {old}; where it is sent, old readers reject what it did not allow",
         "properties",
     ),
     "REQUIRED_NO_ADD": _narrower("{new} must be there", "required"),

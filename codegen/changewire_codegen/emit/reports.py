@@ -7,12 +7,12 @@ from changewire_codegen.nodes import Row
 from changewire_codegen.writer import Writer
 
 CHECK = "Callable[[Any, str, bool, list[Issue]], None]"
-"""Type of a check: value, its JSON Pointer, whether the check is closed, where issues go."""
+"""Type of a check: value, its JSON Pointer, whether the check is strict, where issues go."""
 
 
 def signature(name: str) -> str:
     """Return the signature of the check of a definition."""
-    return f"_{snake(name)}(value: Any, at: str, closed: bool, out: list[Issue]) -> None"
+    return f"_{snake(name)}(value: Any, at: str, strict: bool, out: list[Issue]) -> None"
 
 
 def report(pointer: str, rule: str, expected: str, actual: str, writer: Writer) -> None:

@@ -18,7 +18,7 @@ def tagged_row(row: TaggedRow, writer: Writer) -> None:
         other = "" if row.open_arm is None else f", _{snake(row.open_arm.name)}"
         writer(f"check = {_table(row.name)}.get(tag{other}) if type(tag) is int else None")
         with writer.block("if check is not None:"):
-            writer("check(value, at, closed, out)")
+            writer("check(value, at, strict, out)")
         with writer.block("else:"):
             rule = "type" if row.open_arm else "oneOf"
             report(below(str(row.tag)), rule, expected, "tag", writer)
@@ -51,7 +51,7 @@ def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
         with writer.block("if not checks:"):
             report("at", "oneOf", "constants of one variant", "value", writer)
         with writer.block("elif len(checks) == 1:"):
-            writer("next(iter(checks.values()))(value, at, closed, out)")
+            writer("next(iter(checks.values()))(value, at, strict, out)")
         if union.nested is not None:
             _choose_by_length(union.nested, writer, is_open=holds_open(union, family))
 
@@ -66,7 +66,7 @@ def _choose_by_length(nested: int, writer: Writer, *, is_open: bool) -> None:
         writer("words = ' or '.join(map(str, sorted(checks))) + ' positions'")
         writer(f"out.append(({at}, 'prefixItems', words, {inner}))")
     with writer.block("else:"):
-        writer(f"checks[{size}](value, at, closed, out)")
+        writer(f"checks[{size}](value, at, strict, out)")
 
 
 def key_table(union: RowUnion, family: Family, writer: Writer) -> None:

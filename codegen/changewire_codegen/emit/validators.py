@@ -100,17 +100,17 @@ def _entry(family: Family, writer: Writer) -> None:
     writer()
     default = f" = {family.roles['message']!r}" if family.roles else ""
     with writer.block(
-        f"def errors(obj: object, variant: str{default}, *, closed: bool = False) -> list[Issue]:"
+        f"def errors(obj: object, variant: str{default}, *, strict: bool = False) -> list[Issue]:"
     ):
         writer.docstring(
             "Return every issue of a parsed message; none if it is valid.",
             "obj: The message as msgspec parses it: dictionaries, lists and scalars. "
             "variant: Title of the schema to hold it against. "
-            "closed: Also report properties that the schema does not name. "
+            "strict: Also report properties that the schema does not name. "
             "In an issue about something that is missing, what is there is UNSET.",
         )
         writer("issues: list[Issue] = []")
-        writer('_CHECKS[variant](obj, "", closed, issues)')
+        writer('_CHECKS[variant](obj, "", strict, issues)')
         writer("return issues")
 
 
@@ -143,7 +143,7 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
     union = alone_union(definition, family)
     if union is not None:
         with writer.block(f"if {alone_test(definition, union, 'value')}:"):
-            writer(f"_{snake(union.name)}(value, at, closed, out)")
+            writer(f"_{snake(union.name)}(value, at, strict, out)")
             writer("return")
     flat = flat_of(definition, family)
     if flat is not None:
@@ -153,7 +153,7 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
     for prop in definition.properties:
         if definition.tag is None or prop.wire != definition.tag.wire:
             _property(prop, family, writer)
-    with writer.block("if closed:"):
+    with writer.block("if strict:"):
         writer(f"check_unknown(value, {names!r}, at, out)")
     for rule in definition.rules:
         with writer.block(f"if {printed(build_breach(rule, 'value', WireView(family.exact)))}:"):
@@ -211,7 +211,7 @@ def _row(definition: Row, family: Family, writer: Writer) -> None:
             continue
         _check(prop.type, f"value[{i}]", below(str(i)), writer)
     if definition.is_open:
-        with writer.block("if closed:"):
+        with writer.block("if strict:"):
             writer(f"check_beyond(value, {len(definition.positions)}, at, out)")
 
 
@@ -224,10 +224,10 @@ def _union(union: Union, writer: Writer) -> None:
         writer(f"tag = value.get({union.tag!r}, UNSET)")
         writer(f"check = _{name.upper()}_ARMS.get(tag) if type(tag) is str else None")
         with writer.block("if check is not None:"):
-            writer("check(value, at, closed, out)")
+            writer("check(value, at, strict, out)")
         if union.open_arm:
             with writer.block("elif type(tag) is str:"):
-                writer(f"_{snake(union.open_arm)}(value, at, closed, out)")
+                writer(f"_{snake(union.open_arm)}(value, at, strict, out)")
         with writer.block("elif tag is UNSET:"):
             report(below(union.tag), "required", expected, "UNSET", writer)
         with writer.block("else:"):
@@ -252,7 +252,7 @@ def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
     if isinstance(kind, Anything):
         return
     if isinstance(kind, RefTo):
-        writer(f"_{snake(kind.name)}({value}, {at}, closed, out)")
+        writer(f"_{snake(kind.name)}({value}, {at}, strict, out)")
     elif isinstance(kind, Nullable):
         with writer.block(f"if {value} is not None:"):
             _check(kind.of, value, at, writer)

@@ -24,7 +24,8 @@ def exact_number(text: str) -> float | Decimal:
     (IEEE 754).
 
     Raises:
-        ValueError: The exponent has more digits than decimals have; msgspec makes a refusal of it.
+        ValueError: The exponent has more digits than decimals have; msgspec makes a rejection of
+            it.
     """
     if len(text) <= _EXACT_DIGITS and "e" not in text and "E" not in text:
         return float(text)

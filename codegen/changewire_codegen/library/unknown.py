@@ -1,6 +1,6 @@
 """What a strict model cannot hold, taken out of a parsed message and put back.
 
-A struct refuses properties and tags that it does not know. A message with such is rewritten before
+A struct rejects properties and tags that it does not know. A message with such is rewritten before
 it becomes a model: unknown properties move below ``@extra``, an unknown tag below ``@`` and its
 name. Encoding goes the other way.
 

@@ -26,7 +26,7 @@ from changewire_messages.support import (
 __all__ = ["Issue", "errors"]
 
 
-def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _write(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "namespace", "string", at, out)
@@ -49,13 +49,13 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
     optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
     optional(value, "exp", "integer or null", at, out, least=-1, most=4294967295)
-    if closed:
+    if strict:
         check_unknown(
             value, ("msg", "namespace", "set", "userKey", "digest", "gen", "lut", "exp"), at, out
         )
 
 
-def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "namespace", "string", at, out)
@@ -79,7 +79,7 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
     optional(value, "durable", "boolean", at, out)
     optional(value, "exp", "integer or null", at, out, least=-1, most=4294967295)
-    if closed:
+    if strict:
         check_unknown(
             value,
             ("msg", "namespace", "set", "userKey", "digest", "gen", "lut", "durable", "exp"),
@@ -88,38 +88,38 @@ def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         )
 
 
-def _metadata(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _metadata(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     tag = value.get("msg", UNSET)
     check = _METADATA_ARMS.get(tag) if type(tag) is str else None
     if check is not None:
-        check(value, at, closed, out)
+        check(value, at, strict, out)
     elif tag is UNSET:
         out.append((at + "/msg", "required", "one of write, delete", UNSET))
     else:
         out.append((at + "/msg", "oneOf", "one of write, delete", tag))
 
 
-def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _message(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     name = flat_name(value, "metadata", ("digest", "msg", "namespace"))
     if name in value:
-        _metadata(value[name], at + "/" + pointer_token(name), closed, out)
+        _metadata(value[name], at + "/" + pointer_token(name), strict, out)
     else:
         out.append((at + "/metadata", "required", "object (Metadata)", UNSET))
 
 
-def _batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _batch(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
     else:
         for i, item in enumerate(value):
-            _message(item, at + f"/{i}", closed, out)
+            _message(item, at + f"/{i}", strict, out)
 
 
-def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _key(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "namespace", "string", at, out)
@@ -139,16 +139,16 @@ def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/digest", "type", "Base64 text", child))
     else:
         out.append((at + "/digest", "required", "Base64 text", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("namespace", "set", "userKey", "digest"), at, out)
 
 
-def _key_batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _key_batch(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
     else:
         for i, item in enumerate(value):
-            _key(item, at + f"/{i}", closed, out)
+            _key(item, at + f"/{i}", strict, out)
 
 
 _METADATA_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
@@ -166,13 +166,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 }
 
 
-def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
+def errors(obj: object, variant: str = "Message", *, strict: bool = False) -> list[Issue]:
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. closed: Also report properties that the schema does not name.
+    the schema to hold it against. strict: Also report properties that the schema does not name.
     In an issue about something that is missing, what is there is UNSET.
     """
     issues: list[Issue] = []
-    _CHECKS[variant](obj, "", closed, issues)
+    _CHECKS[variant](obj, "", strict, issues)
     return issues

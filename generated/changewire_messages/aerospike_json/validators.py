@@ -25,7 +25,7 @@ from changewire_messages.support import (
 __all__ = ["Issue", "errors"]
 
 
-def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _key(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 4, at, out):
         return
     scalar(value[0], "string", at + "/0", out)
@@ -43,52 +43,52 @@ def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     scalar(value[3], "integer or number or string or null", at + "/3", out)
 
 
-def _str_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _str_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     required(value, "value", "string", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _bool_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _bool_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     required(value, "value", "boolean", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _int_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _int_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     required(value, "value", "integer", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _float_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _float_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     required(value, "value", "number or string", at, out, among=("NaN", "Infinity", "-Infinity"))
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _blob_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     required(value, "value", "Base64 text", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _list_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
@@ -99,11 +99,11 @@ def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/value", "required", "array", UNSET))
     optional(value, "ordered", "boolean", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value", "ordered"), at, out)
 
 
-def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _map_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
@@ -114,11 +114,11 @@ def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/value", "required", "object", UNSET))
     optional(value, "order", "string", at, out, among=("key", "key-value"))
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value", "order"), at, out)
 
 
-def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _geojson_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
@@ -128,40 +128,40 @@ def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/value", "type", "object", child))
     else:
         out.append((at + "/value", "required", "object", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _unknown_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     if "value" not in value:
         out.append((at + "/value", "required", "any value", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type", "value"), at, out)
 
 
-def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     tag = value.get("type", UNSET)
     check = _BIN_ARMS.get(tag) if type(tag) is str else None
     if check is not None:
-        check(value, at, closed, out)
+        check(value, at, strict, out)
     elif type(tag) is str:
-        _unknown_bin(value, at, closed, out)
+        _unknown_bin(value, at, strict, out)
     elif tag is UNSET:
         out.append((at + "/type", "required", "string", UNSET))
     else:
         out.append((at + "/type", "oneOf", "string", tag))
 
 
-def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _write(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if "key" in value:
-        _key(value["key"], at + "/key", closed, out)
+        _key(value["key"], at + "/key", strict, out)
     else:
         out.append((at + "/key", "required", "array (Key)", UNSET))
     optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
@@ -173,55 +173,55 @@ def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/bins", "type", "array", child))
         else:
             for i, item in enumerate(child):
-                _bin(item, at + "/bins" + f"/{i}", closed, out)
+                _bin(item, at + "/bins" + f"/{i}", strict, out)
     else:
         out.append((at + "/bins", "required", "array", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("msg", "key", "gen", "exp", "lut", "bins"), at, out)
 
 
-def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if "key" in value:
-        _key(value["key"], at + "/key", closed, out)
+        _key(value["key"], at + "/key", strict, out)
     else:
         out.append((at + "/key", "required", "array (Key)", UNSET))
     optional(value, "durable", "boolean", at, out)
     optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
     optional(value, "exp", "integer or null", at, out, least=-1, most=4294967295)
     optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
-    if closed:
+    if strict:
         check_unknown(value, ("msg", "key", "durable", "gen", "exp", "lut"), at, out)
 
 
-def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _message(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     tag = value.get("msg", UNSET)
     check = _MESSAGE_ARMS.get(tag) if type(tag) is str else None
     if check is not None:
-        check(value, at, closed, out)
+        check(value, at, strict, out)
     elif tag is UNSET:
         out.append((at + "/msg", "required", "one of write, delete", UNSET))
     else:
         out.append((at + "/msg", "oneOf", "one of write, delete", tag))
 
 
-def _batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _batch(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
     else:
         for i, item in enumerate(value):
-            _message(item, at + f"/{i}", closed, out)
+            _message(item, at + f"/{i}", strict, out)
 
 
-def _key_batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _key_batch(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
     else:
         for i, item in enumerate(value):
-            _key(item, at + f"/{i}", closed, out)
+            _key(item, at + f"/{i}", strict, out)
 
 
 _BIN_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
@@ -250,13 +250,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 }
 
 
-def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
+def errors(obj: object, variant: str = "Message", *, strict: bool = False) -> list[Issue]:
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. closed: Also report properties that the schema does not name.
+    the schema to hold it against. strict: Also report properties that the schema does not name.
     In an issue about something that is missing, what is there is UNSET.
     """
     issues: list[Issue] = []
-    _CHECKS[variant](obj, "", closed, issues)
+    _CHECKS[variant](obj, "", strict, issues)
     return issues

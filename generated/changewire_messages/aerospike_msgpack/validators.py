@@ -22,7 +22,7 @@ from changewire_messages.support import (
 __all__ = ["Issue", "errors"]
 
 
-def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _key(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 4, at, out):
         return
     scalar(value[0], "string", at + "/0", out)
@@ -35,105 +35,105 @@ def _key(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     scalar(value[3], "integer or float or string or bytes or null", at + "/3", out)
 
 
-def _null_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _null_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "null", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _integer_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _integer_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "integer", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _double_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _double_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "float", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _string_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _string_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "string", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _blob_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _blob_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "bytes", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _java_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _java_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "bytes", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _language_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _language_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "bytes", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _boolean_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _boolean_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "boolean", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _hll_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _hll_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "bytes", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _map_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _map_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     if type(value[3]) is not dict:
         out.append((at + "/3", "type", "object", value[3]))
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _list_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _list_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     if type(value[3]) is not list:
         out.append((at + "/3", "type", "array", value[3]))
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _geojson_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _geojson_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     scalar(value[2], "integer", at + "/2", out)
     scalar(value[3], "string", at + "/3", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _unknown_bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     scalar(value[0], "string", at + "/0", out)
     if type(value[1]) is int:
         if not INT64_MIN <= value[1] <= INT64_MAX:
@@ -150,25 +150,25 @@ def _unknown_bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     else:
         out.append((at + "/1", "type", "integer", value[1]))
     scalar(value[2], "integer", at + "/2", out)
-    if closed:
+    if strict:
         check_beyond(value, 4, at, out)
 
 
-def _bin(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _bin(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 4, at, out, is_open=True):
         return
     tag = value[1]
     check = _BIN_ARMS.get(tag, _unknown_bin) if type(tag) is int else None
     if check is not None:
-        check(value, at, closed, out)
+        check(value, at, strict, out)
     else:
         out.append((at + "/1", "type", "integer", tag))
 
 
-def _write_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _write_payload(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 5, at, out, is_open=True):
         return
-    _key(value[0], at + "/0", closed, out)
+    _key(value[0], at + "/0", strict, out)
     scalar(value[1], "integer or null", at + "/1", out, least=0, most=2147483647)
     scalar(value[2], "integer or null", at + "/2", out, least=-1, most=4294967295)
     scalar(value[3], "integer or null", at + "/3", out, least=0, most=253402300799999)
@@ -176,61 +176,61 @@ def _write_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         out.append((at + "/4", "type", "array", value[4]))
     else:
         for i, item in enumerate(value[4]):
-            _bin(item, at + "/4" + f"/{i}", closed, out)
-    if closed:
+            _bin(item, at + "/4" + f"/{i}", strict, out)
+    if strict:
         check_beyond(value, 5, at, out)
 
 
-def _write(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _write(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 3, at, out, is_open=True):
         return
     scalar(value[0], "integer", at + "/0", out, among=(1,))
     scalar(value[1], "integer", at + "/1", out, among=(1,))
-    _write_payload(value[2], at + "/2", closed, out)
-    if closed:
+    _write_payload(value[2], at + "/2", strict, out)
+    if strict:
         check_beyond(value, 3, at, out)
 
 
-def _delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _delete_payload(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 5, at, out, is_open=True):
         return
-    _key(value[0], at + "/0", closed, out)
+    _key(value[0], at + "/0", strict, out)
     scalar(value[1], "integer", at + "/1", out)
     scalar(value[2], "integer or null", at + "/2", out, least=0, most=2147483647)
     scalar(value[3], "integer or null", at + "/3", out, least=-1, most=4294967295)
     scalar(value[4], "integer or null", at + "/4", out, least=0, most=253402300799999)
-    if closed:
+    if strict:
         check_beyond(value, 5, at, out)
 
 
-def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 3, at, out, is_open=True):
         return
     scalar(value[0], "integer", at + "/0", out, among=(1,))
     scalar(value[1], "integer", at + "/1", out, among=(2,))
-    _delete_payload(value[2], at + "/2", closed, out)
-    if closed:
+    _delete_payload(value[2], at + "/2", strict, out)
+    if strict:
         check_beyond(value, 3, at, out)
 
 
-def _legacy_delete_payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _legacy_delete_payload(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 2, at, out):
         return
-    _key(value[0], at + "/0", closed, out)
+    _key(value[0], at + "/0", strict, out)
     scalar(value[1], "integer", at + "/1", out)
 
 
-def _legacy_delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _legacy_delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 3, at, out, is_open=True):
         return
     scalar(value[0], "integer", at + "/0", out, among=(1,))
     scalar(value[1], "integer", at + "/1", out, among=(2,))
-    _legacy_delete_payload(value[2], at + "/2", closed, out)
-    if closed:
+    _legacy_delete_payload(value[2], at + "/2", strict, out)
+    if strict:
         check_beyond(value, 3, at, out)
 
 
-def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _message(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_row(value, 3, at, out, is_open=True):
         return
     if type(value[0]) is not int or value[0] != 1:
@@ -243,30 +243,30 @@ def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     if not checks:
         out.append((at, "oneOf", "constants of one variant", value))
     elif len(checks) == 1:
-        next(iter(checks.values()))(value, at, closed, out)
+        next(iter(checks.values()))(value, at, strict, out)
     elif type(value[2]) is not list:
         out.append((at + "/2", "type", "array", value[2]))
     elif min(len(value[2]), max(checks)) not in checks:
         words = " or ".join(map(str, sorted(checks))) + " positions"
         out.append((at + "/2", "prefixItems", words, value[2]))
     else:
-        checks[min(len(value[2]), max(checks))](value, at, closed, out)
+        checks[min(len(value[2]), max(checks))](value, at, strict, out)
 
 
-def _batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _batch(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
     else:
         for i, item in enumerate(value):
-            _message(item, at + f"/{i}", closed, out)
+            _message(item, at + f"/{i}", strict, out)
 
 
-def _key_batch(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _key_batch(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not list:
         out.append((at, "type", "array", value))
     else:
         for i, item in enumerate(value):
-            _key(item, at + f"/{i}", closed, out)
+            _key(item, at + f"/{i}", strict, out)
 
 
 _BIN_ARMS: Mapping[int, Callable[[Any, str, bool, list[Issue]], None]] = {
@@ -306,13 +306,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 }
 
 
-def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
+def errors(obj: object, variant: str = "Message", *, strict: bool = False) -> list[Issue]:
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. closed: Also report properties that the schema does not name.
+    the schema to hold it against. strict: Also report properties that the schema does not name.
     In an issue about something that is missing, what is there is UNSET.
     """
     issues: list[Issue] = []
-    _CHECKS[variant](obj, "", closed, issues)
+    _CHECKS[variant](obj, "", strict, issues)
     return issues

@@ -42,6 +42,6 @@ ROLES: Final[Mapping[str, str]] = {}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
     "Change": "sha256:a24ca758e928cade5c1f7cb4c87682b298c41a0ac1e27f5fa2494d94e1d1d5e2",
-    "Rejection": "sha256:796da34614145ef0b826b2a01e9ab708fddf842882ced8b35776370000ee53f0",
+    "Rejection": "sha256:0193890f3382b02f2e7cb858de026779e972d7bfb89c9d84b94947e5fb49ebb3",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""

@@ -39,7 +39,7 @@ _REASON = Struct("One rule that a message broke, and where.", [
     Field("expected", "string", "required", "What the rule asks for."),
     Field("actual", "string", "required", "Type of what was found."),
 ])
-REJECTION = Struct("Why one element of a message was refused. It holds no value of the message, only places and types.", [
+REJECTION = Struct("Why one element of a message was rejected. It holds no value of the message, only places and types.", [
     Field("element", "integer", "required", "Index of the element in its batch; 0 where the message is no batch."),
     Field("code", "string", "required", "Stable code of the first reason."),
     Field("pointer", "string", "required", "JSON Pointer (RFC 6901) to the first reason's place in the message; empty for the message itself."),

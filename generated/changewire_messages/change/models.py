@@ -135,7 +135,7 @@ class Reason(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
 
 
 class Rejection(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """Why one element of a message was refused. It holds no value of the message, only places
+    """Why one element of a message was rejected. It holds no value of the message, only places
     and types.
     """
 

@@ -21,32 +21,32 @@ from changewire_messages.support import (
 __all__ = ["Issue", "errors"]
 
 
-def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _source(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "system", "string", at, out)
     required(value, "database", "string or null", at, out)
     required(value, "schema", "string or null", at, out)
     required(value, "table", "string or null", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("system", "database", "schema", "table"), at, out)
 
 
-def _row(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _row(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
 
 
-def _sequence(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _sequence(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "major", "integer", at, out)
     required(value, "minor", "integer", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("major", "minor"), at, out)
 
 
-def _change(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _change(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(
@@ -71,47 +71,47 @@ def _change(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         ),
     )
     if "source" in value:
-        _source(value["source"], at + "/source", closed, out)
+        _source(value["source"], at + "/source", strict, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
     if "key" in value:
         child = value["key"]
         if child is not None:
-            _row(child, at + "/key", closed, out)
+            _row(child, at + "/key", strict, out)
     else:
         out.append((at + "/key", "required", "object or null", UNSET))
     if "before_key" in value:
         child = value["before_key"]
         if child is not None:
-            _row(child, at + "/before_key", closed, out)
+            _row(child, at + "/before_key", strict, out)
     else:
         out.append((at + "/before_key", "required", "object or null", UNSET))
     if "before" in value:
         child = value["before"]
         if child is not None:
-            _row(child, at + "/before", closed, out)
+            _row(child, at + "/before", strict, out)
     else:
         out.append((at + "/before", "required", "object or null", UNSET))
     if "after" in value:
         child = value["after"]
         if child is not None:
-            _row(child, at + "/after", closed, out)
+            _row(child, at + "/after", strict, out)
     else:
         out.append((at + "/after", "required", "object or null", UNSET))
     required(value, "event_time", "date-time text or null", at, out)
     if "sequence" in value:
         child = value["sequence"]
         if child is not None:
-            _sequence(child, at + "/sequence", closed, out)
+            _sequence(child, at + "/sequence", strict, out)
     else:
         out.append((at + "/sequence", "required", "object (Sequence) or null", UNSET))
     required(value, "ddl", "string or null", at, out)
     required(value, "schema_fingerprint", "string or null", at, out)
     if "attributes" in value:
-        _row(value["attributes"], at + "/attributes", closed, out)
+        _row(value["attributes"], at + "/attributes", strict, out)
     else:
         out.append((at + "/attributes", "required", "object", UNSET))
-    if closed:
+    if strict:
         check_unknown(
             value,
             (
@@ -132,7 +132,7 @@ def _change(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         )
 
 
-def _reason(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _reason(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "code", "string", at, out)
@@ -140,11 +140,11 @@ def _reason(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     required(value, "rule", "string", at, out)
     required(value, "expected", "string", at, out)
     required(value, "actual", "string", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("code", "pointer", "rule", "expected", "actual"), at, out)
 
 
-def _rejection(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _rejection(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "element", "integer", at, out, least=0)
@@ -159,10 +159,10 @@ def _rejection(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/reasons", "type", "array", child))
         else:
             for i, item in enumerate(child):
-                _reason(item, at + "/reasons" + f"/{i}", closed, out)
+                _reason(item, at + "/reasons" + f"/{i}", strict, out)
     else:
         out.append((at + "/reasons", "required", "array", UNSET))
-    if closed:
+    if strict:
         check_unknown(
             value,
             ("element", "code", "pointer", "message", "byte_offset", "format", "reasons"),
@@ -177,13 +177,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 }
 
 
-def errors(obj: object, variant: str, *, closed: bool = False) -> list[Issue]:
+def errors(obj: object, variant: str, *, strict: bool = False) -> list[Issue]:
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. closed: Also report properties that the schema does not name.
+    the schema to hold it against. strict: Also report properties that the schema does not name.
     In an issue about something that is missing, what is there is UNSET.
     """
     issues: list[Issue] = []
-    _CHECKS[variant](obj, "", closed, issues)
+    _CHECKS[variant](obj, "", strict, issues)
     return issues

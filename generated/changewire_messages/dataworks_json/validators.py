@@ -24,16 +24,16 @@ from changewire_messages.support import (
 __all__ = ["Issue", "errors"]
 
 
-def _column_type(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _column_type(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "name", "string", at, out)
     required(value, "type", "string", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("name", "type"), at, out)
 
 
-def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _source(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     optional(value, "dbType", "string or null", at, out)
@@ -41,11 +41,11 @@ def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     optional(value, "dbName", "string or null", at, out)
     optional(value, "schemaName", "string or null", at, out)
     optional(value, "tableName", "string or null", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("dbType", "dbVersion", "dbName", "schemaName", "tableName"), at, out)
 
 
-def _data_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _data_schema(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     child = value.get("dataColumn")
@@ -54,7 +54,7 @@ def _data_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/dataColumn", "type", "array", child))
         else:
             for i, item in enumerate(child):
-                _column_type(item, at + "/dataColumn" + f"/{i}", closed, out)
+                _column_type(item, at + "/dataColumn" + f"/{i}", strict, out)
     child = value.get("primaryKey")
     if child is not None:
         if type(child) is not list:
@@ -64,12 +64,12 @@ def _data_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
                 scalar(item, "string", at + "/primaryKey" + f"/{i}", out)
     child = value.get("source")
     if child is not None:
-        _source(child, at + "/source", closed, out)
-    if closed:
+        _source(child, at + "/source", strict, out)
+    if strict:
         check_unknown(value, ("dataColumn", "primaryKey", "source"), at, out)
 
 
-def _image(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _image(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if "dataColumn" in value:
@@ -78,30 +78,30 @@ def _image(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
             out.append((at + "/dataColumn", "type", "object", child))
     else:
         out.append((at + "/dataColumn", "required", "object", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("dataColumn",), at, out)
 
 
-def _times(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _times(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "eventTime", "integer", at, out, least=-62135596800000, most=253402300799999)
     optional(value, "systemTime", "integer or null", at, out)
     optional(value, "checkpointTime", "integer or null", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("eventTime", "systemTime", "checkpointTime"), at, out)
 
 
-def _ddl_statement(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _ddl_statement(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     optional(value, "text", "string or null", at, out)
     optional(value, "ddlMeta", "Base64 text or null", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("text", "ddlMeta"), at, out)
 
 
-def _ddl(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _ddl(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if not has_tag(
@@ -110,213 +110,213 @@ def _ddl(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if "before" in value:
-        _image(value["before"], at + "/before", closed, out)
+        _image(value["before"], at + "/before", strict, out)
     else:
         out.append((at + "/before", "required", "object (Image)", UNSET))
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _heartbeat(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _heartbeat(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _insert(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _insert(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     if "after" in value:
-        _image(value["after"], at + "/after", closed, out)
+        _image(value["after"], at + "/after", strict, out)
     else:
         out.append((at + "/after", "required", "object (Image)", UNSET))
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _update_after(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _update_after(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     if "after" in value:
-        _image(value["after"], at + "/after", closed, out)
+        _image(value["after"], at + "/after", strict, out)
     else:
         out.append((at + "/after", "required", "object (Image)", UNSET))
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _truncate(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _truncate(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _query(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _query(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _other(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _other(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
-    if closed:
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _payload(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     tag = value.get("op", UNSET)
     check = _PAYLOAD_ARMS.get(tag) if type(tag) is str else None
     if check is not None:
-        check(value, at, closed, out)
+        check(value, at, strict, out)
     elif type(tag) is str:
-        _other(value, at, closed, out)
+        _other(value, at, strict, out)
     elif tag is UNSET:
         out.append((at + "/op", "required", "string", UNSET))
     else:
         out.append((at + "/op", "oneOf", "string", tag))
 
 
-def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _message(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if "schema" in value:
-        _data_schema(value["schema"], at + "/schema", closed, out)
+        _data_schema(value["schema"], at + "/schema", strict, out)
     else:
         out.append((at + "/schema", "required", "object (DataSchema)", UNSET))
     if "payload" in value:
-        _payload(value["payload"], at + "/payload", closed, out)
+        _payload(value["payload"], at + "/payload", strict, out)
     else:
         out.append((at + "/payload", "required", "object (Payload)", UNSET))
     required(value, "version", "string", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("schema", "payload", "version"), at, out)
 
 
-def _transaction(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _transaction(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if not has_tag(
@@ -329,47 +329,47 @@ def _transaction(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
         return
     child = value.get("before")
     if child is not None:
-        _image(child, at + "/before", closed, out)
+        _image(child, at + "/before", strict, out)
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
 
 
-def _update_before(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _update_before(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if not has_tag(value, "op", ("UPDATE_BEFOR", "UPDATE_BEFORE"), at, out):
         return
     if "before" in value:
-        _image(value["before"], at + "/before", closed, out)
+        _image(value["before"], at + "/before", strict, out)
     else:
         out.append((at + "/before", "required", "object (Image)", UNSET))
     child = value.get("after")
     if child is not None:
-        _image(child, at + "/after", closed, out)
+        _image(child, at + "/after", strict, out)
     optional(value, "sequenceId", "string or null", at, out)
     optional(value, "scn", "string or null", at, out)
     if "timestamp" in value:
-        _times(value["timestamp"], at + "/timestamp", closed, out)
+        _times(value["timestamp"], at + "/timestamp", strict, out)
     else:
         out.append((at + "/timestamp", "required", "object (Times)", UNSET))
     child = value.get("ddl")
     if child is not None:
-        _ddl_statement(child, at + "/ddl", closed, out)
-    if closed:
+        _ddl_statement(child, at + "/ddl", strict, out)
+    if strict:
         check_unknown(
             value, ("op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"), at, out
         )
@@ -412,13 +412,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 }
 
 
-def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
+def errors(obj: object, variant: str = "Message", *, strict: bool = False) -> list[Issue]:
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. closed: Also report properties that the schema does not name.
+    the schema to hold it against. strict: Also report properties that the schema does not name.
     In an issue about something that is missing, what is there is UNSET.
     """
     issues: list[Issue] = []
-    _CHECKS[variant](obj, "", closed, issues)
+    _CHECKS[variant](obj, "", strict, issues)
     return issues

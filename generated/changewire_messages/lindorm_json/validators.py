@@ -24,7 +24,7 @@ from changewire_messages.support import (
 __all__ = ["Issue", "errors"]
 
 
-def _connect_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _connect_schema(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     optional(value, "type", "string", at, out)
@@ -46,14 +46,14 @@ def _connect_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None
             out.append((at + "/fields", "type", "array", child))
         else:
             for i, item in enumerate(child):
-                _connect_schema(item, at + "/fields" + f"/{i}", closed, out)
+                _connect_schema(item, at + "/fields" + f"/{i}", strict, out)
     if "items" in value:
-        _connect_schema(value["items"], at + "/items", closed, out)
+        _connect_schema(value["items"], at + "/items", strict, out)
     if "keys" in value:
-        _connect_schema(value["keys"], at + "/keys", closed, out)
+        _connect_schema(value["keys"], at + "/keys", strict, out)
     if "values" in value:
-        _connect_schema(value["values"], at + "/values", closed, out)
-    if closed:
+        _connect_schema(value["values"], at + "/values", strict, out)
+    if strict:
         check_unknown(
             value,
             (
@@ -75,12 +75,12 @@ def _connect_schema(value: Any, at: str, closed: bool, out: list[Issue]) -> None
         )
 
 
-def _row(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _row(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if type(value) is not dict:
         out.append((at, "type", "object", value))
 
 
-def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _source(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     optional(value, "version", "string or null", at, out)
@@ -88,112 +88,112 @@ def _source(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
     required(value, "namespace", "string", at, out)
     required(value, "table", "string", at, out)
     required(value, "ts_ms", "integer", at, out)
-    if closed:
+    if strict:
         check_unknown(value, ("version", "db", "namespace", "table", "ts_ms"), at, out)
 
 
-def _delete(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "ts_ms", "integer", at, out)
     child = value.get("before")
     if child is not None:
-        _row(child, at + "/before", closed, out)
+        _row(child, at + "/before", strict, out)
     child = value.get("after")
     if child is not None:
-        _row(child, at + "/after", closed, out)
+        _row(child, at + "/after", strict, out)
     if "source" in value:
-        _source(value["source"], at + "/source", closed, out)
+        _source(value["source"], at + "/source", strict, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
-def _insert(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _insert(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "ts_ms", "integer", at, out)
     child = value.get("before")
     if child is not None:
-        _row(child, at + "/before", closed, out)
+        _row(child, at + "/before", strict, out)
     if "after" in value:
-        _row(value["after"], at + "/after", closed, out)
+        _row(value["after"], at + "/after", strict, out)
     else:
         out.append((at + "/after", "required", "object", UNSET))
     if "source" in value:
-        _source(value["source"], at + "/source", closed, out)
+        _source(value["source"], at + "/source", strict, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
-def _update(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _update(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "ts_ms", "integer", at, out)
     child = value.get("before")
     if child is not None:
-        _row(child, at + "/before", closed, out)
+        _row(child, at + "/before", strict, out)
     if "after" in value:
-        _row(value["after"], at + "/after", closed, out)
+        _row(value["after"], at + "/after", strict, out)
     else:
         out.append((at + "/after", "required", "object", UNSET))
     if "source" in value:
-        _source(value["source"], at + "/source", closed, out)
+        _source(value["source"], at + "/source", strict, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
-def _read(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _read(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     required(value, "ts_ms", "integer", at, out)
     child = value.get("before")
     if child is not None:
-        _row(child, at + "/before", closed, out)
+        _row(child, at + "/before", strict, out)
     if "after" in value:
-        _row(value["after"], at + "/after", closed, out)
+        _row(value["after"], at + "/after", strict, out)
     else:
         out.append((at + "/after", "required", "object", UNSET))
     if "source" in value:
-        _source(value["source"], at + "/source", closed, out)
+        _source(value["source"], at + "/source", strict, out)
     else:
         out.append((at + "/source", "required", "object (Source)", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("op", "ts_ms", "before", "after", "source"), at, out)
 
 
-def _payload(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _payload(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     tag = value.get("op", UNSET)
     check = _PAYLOAD_ARMS.get(tag) if type(tag) is str else None
     if check is not None:
-        check(value, at, closed, out)
+        check(value, at, strict, out)
     elif tag is UNSET:
         out.append((at + "/op", "required", "one of c, u, d, r", UNSET))
     else:
         out.append((at + "/op", "oneOf", "one of c, u, d, r", tag))
 
 
-def _message(value: Any, at: str, closed: bool, out: list[Issue]) -> None:
+def _message(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     if not is_object(value, at, out):
         return
     if "op" in value and value.keys().isdisjoint(("schema", "payload")):
-        _payload(value, at, closed, out)
+        _payload(value, at, strict, out)
         return
     child = value.get("schema")
     if child is not None:
-        _connect_schema(child, at + "/schema", closed, out)
+        _connect_schema(child, at + "/schema", strict, out)
     if "payload" in value:
-        _payload(value["payload"], at + "/payload", closed, out)
+        _payload(value["payload"], at + "/payload", strict, out)
     else:
         out.append((at + "/payload", "required", "object (Payload)", UNSET))
-    if closed:
+    if strict:
         check_unknown(value, ("schema", "payload"), at, out)
 
 
@@ -214,13 +214,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
 }
 
 
-def errors(obj: object, variant: str = "Message", *, closed: bool = False) -> list[Issue]:
+def errors(obj: object, variant: str = "Message", *, strict: bool = False) -> list[Issue]:
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. closed: Also report properties that the schema does not name.
+    the schema to hold it against. strict: Also report properties that the schema does not name.
     In an issue about something that is missing, what is there is UNSET.
     """
     issues: list[Issue] = []
-    _CHECKS[variant](obj, "", closed, issues)
+    _CHECKS[variant](obj, "", strict, issues)
     return issues

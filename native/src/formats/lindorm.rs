@@ -48,7 +48,7 @@ impl Lindorm {
             schemas: ConnectSchemas::new(table)?,
             ops: payload.arms.iter().map(|arm| op_of(&arm.title)).collect(),
             keys: options.key_columns.as_deref().map(distinct),
-            families: options.families.as_deref().map(distinct),
+            families: options.column_families.as_deref().map(distinct),
             mode: options.row_image.clone(),
         })
     }

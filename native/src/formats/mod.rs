@@ -59,7 +59,7 @@ pub trait Adapter: Send {
 pub struct Options {
     pub row_image: String,
     pub key_columns: Option<Vec<String>>,
-    pub families: Option<Vec<String>>,
+    pub column_families: Option<Vec<String>>,
     /// Name of the zone whose clocks made times that have no zone.
     pub time_zone: String,
     /// Whether the effects of changes on tables are made as well.

@@ -17,8 +17,8 @@ from changewire.changes.decode_options import (
     ROW_IMAGES,
     DecodeKeywords,
     DecodeOptions,
-    NullValue,
     RowImage,
+    Tombstones,
 )
 from changewire_messages.change import Change
 
@@ -32,8 +32,8 @@ __all__ = [
     "Adapter",
     "DecodeKeywords",
     "DecodeOptions",
-    "NullValue",
     "RowImage",
+    "Tombstones",
     "change_row",
     "changes",
     "delete_by_key",
@@ -91,5 +91,5 @@ def delete_by_key(
         ValueError: There is no such format, or keys of its records do not name rows.
     """
     return deleted_row(
-        record_key, DecodeOptions(format, key_columns=key_columns, null_value="delete")
+        record_key, DecodeOptions(format, key_columns=key_columns, tombstones="delete")
     ).change()

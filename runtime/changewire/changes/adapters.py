@@ -51,7 +51,7 @@ def event_of(format: str, system: str) -> Callable[..., ChangeRow]:
 def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRow]:
     """Return a function of another package's adapter, whose result is checked.
 
-    The message is refused if the result is not a change, or the function raises anything but
+    The message is rejected if the result is not a change, or the function raises anything but
     `DecodeError`. The issue has only the name of the exception: its text may hold values.
     """
 
@@ -89,7 +89,7 @@ def _failed(expected: str, actual_type: str = "") -> Issue:
 GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
-OPTIONS: Final = ("row_image", "key_columns", "null_value", *VENDOR_OPTIONS)
+OPTIONS: Final = ("row_image", "key_columns", "tombstones", *VENDOR_OPTIONS)
 """The options of `DecodeOptions` that an adapter may heed."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
@@ -113,16 +113,16 @@ class Adapter(NamedTuple):
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
         options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
-            ``key_columns``, and those of `VendorKeywords`. Any other option is refused.
-        reasons: Why an option is refused, by its name; for the text of the error.
+            ``key_columns``, and those of `VendorKeywords`. Any other option is rejected.
+        reasons: Why an option is rejected, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
-            ``null_value`` is refused.
+            ``tombstones`` is rejected.
         schemas: What the schemas in the messages say; None if messages hold no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
         undeclared: Yields an issue for each column, and each column of the key, that a message has
-            and does not declare; for closed checks. None if messages declare no columns.
+            and does not declare; for strict checks. None if messages declare no columns.
     """
 
     system: str
@@ -135,8 +135,8 @@ class Adapter(NamedTuple):
     undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
-        """Return why an option is refused; None if the adapter heeds it."""
-        if option in self.options or (option == "null_value" and self.delete_by_key):
+        """Return why an option is rejected; None if the adapter heeds it."""
+        if option in self.options or (option == "tombstones" and self.delete_by_key):
             return None
         if option in VENDOR_OPTIONS and option not in self.reasons:
             return f"it is for {', '.join(formats_with(option))}"
@@ -244,7 +244,7 @@ def _invalid_key(issue: Issue) -> Issue:
     """Return the issue of a record, for one whose place is in its key."""
     place = f" at {issue.place} of it" if issue.pointer else ""
     expected = f"a record key that names a row, with {issue.expected}{place}"
-    return Issue("", "invalid-record-key", "null_value", expected, issue.actual, issue.actual_type)
+    return Issue("", "invalid-record-key", "tombstones", expected, issue.actual, issue.actual_type)
 
 
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:

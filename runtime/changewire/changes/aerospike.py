@@ -18,7 +18,7 @@ from changewire_messages import change
 from changewire_messages.support import Path
 
 SYSTEM: Final = "aerospike"
-OPTIONS: Final = frozenset({"row_image", "digests"})
+OPTIONS: Final = frozenset({"row_image", "check_digests"})
 REASONS: Final[Mapping[str, str]] = {"key_columns": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
@@ -33,8 +33,7 @@ _ORDERS: Mapping[Any, str] = {wire.ListBin: "ordered", wire.MapBin: "order"}
 def aerospike_changes(
     message: wire.Message, _record_key: bytes | None, options: DecodeOptions
 ) -> ChangeRow:
-    """Return the change that a message is; the option ``row_image`` says what the bins of a write
-    are.
+    """Return the change that a message is; ``row_image`` says what the bins of a write are.
 
     A float bin that is not a number or infinite keeps its text: JSON has no number for it.
     """
@@ -56,7 +55,7 @@ def aerospike_changes(
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
     row = record_change(key, gen or 0, lut, after, attributes)
-    if (digests := options.vendor["digests"]) != "off":
+    if (digests := options.vendor["check_digests"]) != "off":
         check_digest(row, message, ("key",), digests)
     return row
 

@@ -50,7 +50,7 @@ def aerospike_flat_json_changes(
     if extra:
         attributes["extra"] = extra
     row = record_change(key, metadata.gen or 0, metadata.lut, after, attributes)
-    if (digests := vendor["digests"]) != "off":
+    if (digests := vendor["check_digests"]) != "off":
         check_digest(row, message, ("metadata",), digests)
     return row
 

@@ -36,7 +36,7 @@ def aerospike_msgpack_changes(
     except RecursionError:
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
-    if (digests := options.vendor["digests"]) != "off":
+    if (digests := options.vendor["check_digests"]) != "off":
         check_digest(row, message, ("payload", "key"), digests)
     return row
 

@@ -6,28 +6,33 @@ from typing import Annotated, Literal, TypedDict
 from changewire.changes.aerospike_digest import ripemd160
 from changewire.changes.vendor_options import Declaration
 
-Digests = Literal["off", "count", "refuse"]
+CheckDigests = Literal["off", "warn", "reject"]
 """What becomes of a record whose digest is not that of its set and user key."""
+
+
+def _check_library(_value: object) -> None:
+    """Raise ImportError if the library that computes digests is missing."""
+    ripemd160(b"")
 
 
 class AerospikeKeywords(TypedDict, total=False):
     """Options for Aerospike messages.
 
     Attributes:
-        digests: ``count`` or ``refuse`` records whose digest is not that of their set and user key,
-            which needs pycryptodome on every worker; ``off`` (default) does not look.
+        check_digests: ``warn`` or ``reject`` records whose digest is not that of their set and user
+            key, which needs pycryptodome on every worker; ``off`` (default) does not look.
         metadata_key: Name of the metadata in flat JSON, as ``metadata-key`` of the connector has
             it. By default the only property that can be it.
         blob_bins: Bins in flat JSON that hold bytes: nothing tells their Base64 text from others.
     """
 
-    digests: Annotated[
-        Digests,
+    check_digests: Annotated[
+        CheckDigests,
         Declaration(
             default="off",
             help="Check digests of Aerospike records: {}.",
             metavar="WAY",
-            check=lambda _: ripemd160(b""),  # its library may be missing
+            check=_check_library,
             in_kernel=False,
         ),
     ]

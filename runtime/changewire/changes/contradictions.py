@@ -67,29 +67,29 @@ DEFAULTS: Final = DecodeOptions(AUTO)
 
 
 def validate(
-    data: object, *, format: str, closed: bool = False, key_columns: Sequence[str] | None = None
+    data: object, *, format: str, strict: bool = False, key_columns: Sequence[str] | None = None
 ) -> list[Issue]:
     """Return every issue of a message: those of `Codec.validate`, and its `contradictions`.
 
     Args:
         data: Bytes or text, a model, or a message parsed into dictionaries and lists.
         format: Public name of the format.
-        closed: Also report properties and operations that the schema does not name, and columns
+        strict: Also report properties and operations that the schema does not name, and columns
             that the message does not declare.
         key_columns: Columns that name the row, as for `changes`.
 
     Raises:
         ValueError: No format has this name, or `key_columns` does not fit it.
     """
-    return issues_of(data, format, options_of(format, key_columns), closed=closed)
+    return issues_of(data, format, options_of(format, key_columns), strict=strict)
 
 
-def issues_of(data: object, format: str, options: DecodeOptions, *, closed: bool) -> list[Issue]:
+def issues_of(data: object, format: str, options: DecodeOptions, *, strict: bool) -> list[Issue]:
     """Return what `validate` does, by options that may be those of messages of any format."""
-    issues = codec(format).validate(data, closed=closed)
+    issues = codec(format).validate(data, strict=strict)
     if any(issue.code != _UNKNOWN for issue in issues):
         return issues  # what does not decode has no meaning
-    return issues + _found(data, format, options, closed=closed)
+    return issues + _found(data, format, options, strict=strict)
 
 
 def options_of(format: str, key_columns: Sequence[str] | None) -> DecodeOptions:
@@ -99,24 +99,24 @@ def options_of(format: str, key_columns: Sequence[str] | None) -> DecodeOptions:
 
 def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS) -> list[Issue]:
     """Return how a message, which decodes, contradicts itself; nothing if it does not."""
-    return _found(data, format, options, closed=False)
+    return _found(data, format, options, strict=False)
 
 
-def _found(data: object, format: str, options: DecodeOptions, *, closed: bool) -> list[Issue]:
-    """Return the contradictions of a message that decodes, and what a closed check refuses."""
+def _found(data: object, format: str, options: DecodeOptions, *, strict: bool) -> list[Issue]:
+    """Return the contradictions of a message that decodes, and what a strict check rejects."""
     try:
         models = codec(format).models_in(data)
     except REFUSALS:  # no bytes stand for it, or `validate` had more of the stack left
         return []
-    return contradictions_of(models, options, closed=closed)
+    return contradictions_of(models, options, strict=strict)
 
 
 def contradictions_of(
-    models: Sequence[tuple[str, Any]], options: DecodeOptions | None, *, closed: bool
+    models: Sequence[tuple[str, Any]], options: DecodeOptions | None, *, strict: bool
 ) -> list[Issue]:
     """Return what is wrong with models that decode, each with its JSON Pointer in a batch."""
     found = [] if options is None else _contradictions(models, options)
-    if closed:
+    if strict:
         places = {issue.pointer for issue in found}
         found += [issue for issue in undeclared_in(models) if issue.pointer not in places]
     return found

@@ -36,8 +36,8 @@ RowImage = Literal["full", "patch", "keys"]
 ROW_IMAGES: Final[tuple[str, ...]] = get_args(RowImage)
 """What `after` holds: the full row, only what changed, or only the key."""
 
-NullValue = Literal["control", "delete"]
-NULL_VALUES: Final[tuple[str, ...]] = get_args(NullValue)
+Tombstones = Literal["ignore", "delete"]
+TOMBSTONES: Final[tuple[str, ...]] = get_args(Tombstones)
 """What a Kafka record without value is: an event that changes nothing, or a delete by its key."""
 
 ElementsAs = Literal["changes", "messages"]
@@ -64,15 +64,15 @@ class DecodeKeywords(VendorKeywords, total=False):
             ``patch``, only the columns that changed; or ``keys``, only the key.
         key_columns: Columns that name the row; by default those that the message or its format
             says.
-        null_value: What a Kafka record without value is: ``control`` (default), an event that
+        tombstones: What a Kafka record without value is: ``ignore`` (default), an event that
             changes nothing, or ``delete``, of the row that its key names, as on compacted topics.
         strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
-            put before values and record keys; by default they are refused.
+            put before values and record keys; by default they are rejected.
     """
 
     row_image: RowImage
     key_columns: Sequence[str] | None
-    null_value: NullValue
+    tombstones: Tombstones
     strip_registry_prefix: bool
 
 
@@ -85,7 +85,7 @@ class DecodeOptions:
     Attributes:
         format: Public name of the format, or `AUTO`. Then each message is read by the format that
             `changewire.detect` finds, formats that have no use for an option leave it aside, and
-            a message that no format claims is refused: as ``unknown-variant``, or with the code of
+            a message that no format claims is rejected: as ``unknown-variant``, or with the code of
             the parser if it begins as a message and cannot be parsed.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
             as they are. Those are of one format, and have no use for the options above.
@@ -100,10 +100,10 @@ class DecodeOptions:
     format: str
     row_image: RowImage
     key_columns: Sequence[str] | None
-    null_value: NullValue
+    tombstones: Tombstones
     elements_as: ElementsAs
     strip_registry_prefix: bool
-    vendor: VendorKeywords
+    vendor: Mapping[str, Any]
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class DecodeOptions:
         row_image: RowImage = "full",
         key_columns: Sequence[str] | None = None,
         *,
-        null_value: NullValue = "control",
+        tombstones: Tombstones = "ignore",
         elements_as: ElementsAs = "changes",
         strip_registry_prefix: bool = False,
         **vendor: Unpack[VendorKeywords],
@@ -121,7 +121,7 @@ class DecodeOptions:
             format=format,
             row_image=row_image,
             key_columns=key_columns,
-            null_value=null_value,
+            tombstones=tombstones,
             elements_as=elements_as,
             strip_registry_prefix=strip_registry_prefix,
             vendor=with_defaults(vendor),
@@ -186,7 +186,7 @@ class DecodeOptions:
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
     def _without_value(self, record_key: bytes | None) -> ChangeRow | Rejection:
-        if self.null_value == "control" or record_key is None:
+        if self.tombstones == "ignore" or record_key is None:
             name = UNKNOWN if self.format == AUTO else self.format
             return empty_message(name, null_value=True)
         try:
@@ -216,16 +216,15 @@ def _given(options: DecodeOptions) -> list[str]:
     """Return the names of the options for changes that differ from their defaults, all checked."""
     check_word("elements_as", options.elements_as, ELEMENTS_AS)
     check_word("row_image", options.row_image, ROW_IMAGES)
-    check_word("null_value", options.null_value, NULL_VALUES)
+    check_word("tombstones", options.tombstones, TOMBSTONES)
     if options.key_columns is not None:
         check_names("key_columns", options.key_columns)
-    values: Mapping[str, Any] = options.vendor
-    for name, value in values.items():
+    for name, value in options.vendor.items():
         VENDOR_OPTIONS[name].check_form(value)
     own = {
         "row_image": options.row_image != ROW_IMAGES[0],
         "key_columns": options.key_columns is not None,
-        "null_value": options.null_value != NULL_VALUES[0],
+        "tombstones": options.tombstones != TOMBSTONES[0],
     }
     return [
         *(name for name, is_given in own.items() if is_given),
@@ -242,7 +241,7 @@ def _check_messages(format: str, given: list[str]) -> None:
 
 
 def _refusal(format: str, option: str) -> str | None:
-    """Return why an option is refused; None if the format has a use for it."""
+    """Return why an option is rejected; None if the format has a use for it."""
     if format != AUTO:
         return adapter(format).refusal(option)
-    return "a record without value does not say its format" if option == "null_value" else None
+    return "a record without value does not say its format" if option == "tombstones" else None

@@ -62,7 +62,7 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named, readers = record_columns(record_key, compiled)
-    keys, families = options.key_columns, options.vendor["families"]
+    keys, families = options.key_columns, options.vendor["column_families"]
     of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
     if _is_hbase((before, after, named), (of_after, of_before, readers), options, used):
         keys = keys or (ROW_KEY,)
@@ -89,7 +89,7 @@ def lindorm_changes(
 
 
 def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
-    """Refuse a change without key whose record key cannot be read for the bytes around it."""
+    """Reject a change without key whose record key cannot be read for the bytes around it."""
     framed = framing_issue(record_key, "key", "a record key")
     if framed is None:
         return
@@ -103,7 +103,7 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     named, readers = record_columns(record_key, None)
     used: list[str] = []
     if _is_hbase((named,), (readers,), options, used):
-        is_declared = options.vendor["families"] is None
+        is_declared = options.vendor["column_families"] is None
         named = cells(named, "", None, [], readers if is_declared else ())
     key = key_of(named, options.key_columns or tuple(named)) if named else None
     if not key:
@@ -126,13 +126,13 @@ def _is_hbase(
 ) -> bool:
     """Return whether rows, which have columns of these readers, are those of an HBase table.
 
-    The option ``families`` says so. Without it they are if they have the column `ROW_KEY`, unless
-    there are ``key_columns``, or a schema declares that column as anything but bytes. If none
-    declares it, `used` gets ``assumed-hbase``.
+    The option ``column_families`` says so. Without it they are if they have the column `ROW_KEY`,
+    unless there are ``key_columns``, or a schema declares that column as anything but bytes. If
+    none declares it, `used` gets ``assumed-hbase``.
     """
     if not any(row and ROW_KEY in row for row in rows):
         return False
-    if options.vendor["families"] is not None:
+    if options.vendor["column_families"] is not None:
         return True
     declared = {columns[ROW_KEY].kind for columns in readers if ROW_KEY in columns}
     if options.key_columns is not None or declared - {"bytes"}:

@@ -10,16 +10,16 @@ class LindormKeywords(TypedDict, total=False):
     """Options for Lindorm messages.
 
     Attributes:
-        families: Column families of an HBase table, to take names of its columns apart; other
-            tables have none.
+        column_families: Column families of an HBase table, to take names of its columns apart;
+            other tables have none.
     """
 
-    families: Annotated[
+    column_families: Annotated[
         Sequence[str] | None,
         Declaration(
             default=None,
             help="Column family of an HBase table; repeatable.",
             metavar="FAMILY",
-            flag="--family",
+            flag="--column-family",
         ),
     ]

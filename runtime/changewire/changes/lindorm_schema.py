@@ -48,7 +48,7 @@ def lindorm_differences(old: Any, new: Any) -> list[Difference]:
 
 def lindorm_row_type(schema: Any, options: DecodeOptions) -> dict[str, Any]:
     """Return the column type of a row, as ``StructType.fromJson`` takes it."""
-    families = options.vendor["families"]
+    families = options.vendor["column_families"]
     row = _row(schema)
     compile_schema(row)  # it knows more rules than the nodes do
     node = parse_schema(row)

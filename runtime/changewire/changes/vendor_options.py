@@ -52,7 +52,8 @@ class VendorOption:
     @property
     def help(self) -> str:
         """The sentence of help, with the allowed values."""
-        return self.declaration.help.format(", ".join(self.words))
+        text = self.declaration.help
+        return text.format(", ".join(self.words)) if self.words else text
 
     def check_form(self, value: Any) -> None:
         """Check that a value is one of the allowed ones, or a sequence of names."""

@@ -29,14 +29,14 @@ BUILT_IN: Final[Mapping[str, str]] = {
 
 
 class VendorKeywords(AerospikeKeywords, LindormKeywords, DataWorksKeywords, total=False):
-    """Options that are for the messages of one vendor; formats of others refuse them."""
+    """Options that are for the messages of one vendor; formats of others reject them."""
 
 
 VENDOR_OPTIONS: Final[Mapping[str, VendorOption]] = declared_by(VendorKeywords)
 """What the vendors declare of their options, by name."""
 
 
-def with_defaults(given: VendorKeywords) -> VendorKeywords:
+def with_defaults(given: VendorKeywords) -> dict[str, Any]:
     """Return all options, those that are not given by default.
 
     Raises:
@@ -44,11 +44,10 @@ def with_defaults(given: VendorKeywords) -> VendorKeywords:
     """
     if unknown := given.keys() - VENDOR_OPTIONS.keys():
         raise TypeError(f"no option {', '.join(map(repr, sorted(unknown)))}")
-    found: Any = {name: each.declaration.default for name, each in VENDOR_OPTIONS.items()}
+    found = {name: each.declaration.default for name, each in VENDOR_OPTIONS.items()}
     return {**found, **given}
 
 
-def without_defaults(options: VendorKeywords) -> dict[str, Any]:
+def without_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that differ from their defaults."""
-    values: Mapping[str, Any] = options
-    return {n: v for n, v in values.items() if v != VENDOR_OPTIONS[n].declaration.default}
+    return {n: v for n, v in options.items() if v != VENDOR_OPTIONS[n].declaration.default}

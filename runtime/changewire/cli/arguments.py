@@ -6,16 +6,17 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import typer
 
+from changewire.engines.applied import is_by_table
 from changewire.engines.options import (
     AVAILABLE_NOW,
-    TABLE_SINKS,
+    TABLE_FORMATS,
     StreamOptions,
     TableOptions,
     log_of,
 )
 
-JSON_ROWS: Final = "json"
-_DELTA: Final = TABLE_SINKS[0]
+_WORDS: Final = ("json", "embedded", "variant")
+_DELTA: Final = TABLE_FORMATS[0]
 _CHECKPOINT: Final = "checkpoint"
 
 
@@ -23,7 +24,7 @@ class StreamArguments(NamedTuple):
     """Arguments of a stream, as they were given."""
 
     checkpoint: str
-    sink: str | None = None
+    table_format: str | None = None
     continuous: bool = False
     max_dead_letters: str | None = None
 
@@ -34,12 +35,12 @@ def stream_options(given: StreamArguments, output: str) -> StreamOptions:
     Raises:
         typer.BadParameter: The limit of dead letters is neither a number nor a share.
     """
-    sink = given.sink or _DELTA
+    table_format = given.table_format or _DELTA
     try:
         return StreamOptions(
-            log_of(output, sink),
+            log_of(output, table_format),
             given.checkpoint,
-            sink,
+            table_format,
             None if given.continuous else AVAILABLE_NOW,
             limit_of(given.max_dead_letters),
         )
@@ -55,9 +56,9 @@ def limit_of(text: str | None) -> int | str | None:
 class TableArguments(NamedTuple):
     """What the command line says of the rows of tables; each is as it was given."""
 
-    rows: str | None
-    rows_by_table: str | None = None
+    row_schema: str | None
     schema_evolution: str | None = None
+    numbers: str | None = None
     deletes: str | None = None
     view: str | None = None
     default_table: str | None = None
@@ -84,10 +85,9 @@ class TableArguments(NamedTuple):
         Raises:
             typer.BadParameter: An option is not valid.
         """
-        if self.rows and self.rows_by_table:
-            raise typer.BadParameter("--rows or --rows-by-table, not both")
         given: Any = {
             "schema_evolution": self.schema_evolution,
+            "numbers": self.numbers,
             "deletes": self.deletes,
             "view": self.view,
             "default_table": self.default_table,
@@ -96,34 +96,33 @@ class TableArguments(NamedTuple):
             "max_dead_letters": limit_of(self.max_dead_letters),
         }
         given = {name: value for name, value in given.items() if value is not None}
-        rows = _by_table(self.rows_by_table) if self.rows_by_table else self.rows or JSON_ROWS
         try:
-            return TableOptions(target, rows, **given)
+            return TableOptions(target, row_schema_of(self.row_schema), **given)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
 
     def _check_unused(self) -> None:
-        """Check that no option is given that needs tables; rows may have types without them."""
+        """Check that no option is given that needs tables; rows may have one type without them."""
         names = [
             f"--{name.replace('_', '-')}"
             for name, value in self._asdict().items()
-            if value and name not in {"rows", "max_dead_letters"}
+            if value and name not in {"row_schema", "max_dead_letters"}
         ]
         if names:
             raise typer.BadParameter(f"{', '.join(names)}: only with --target TABLE")
+        if not isinstance(row_schema_of(self.row_schema), str):
+            raise typer.BadParameter("--row-schema by table: only with --target TABLE")
 
 
-def _by_table(file: str) -> dict[str, Any]:
-    """Return the rows of tables by the names of their sources, as a JSON file has them."""
+def row_schema_of(given: str | None) -> Any:
+    """Return what rows of tables are: a word, the path of a schema, or what a file has by table."""
+    if given is None or given in _WORDS:
+        return given or _WORDS[0]
     try:
-        return msgspec.json.decode(Path(file).read_bytes(), type=dict[str, str | dict[str, Any]])
-    except OSError as error:
-        raise typer.BadParameter(f"--rows-by-table {file}: {error.strerror}") from None
-    except msgspec.MsgspecError as error:
-        raise typer.BadParameter(
-            f"--rows-by-table {file}: expected a JSON object of names of tables and json, embedded "
-            f"or a schema ({error})"
-        ) from None
+        found = msgspec.json.decode(Path(given).read_bytes())
+    except (OSError, msgspec.MsgspecError):
+        return given  # it is rejected with the reason where it is used
+    return found if is_by_table(found) else given
 
 
 def checkpoint_of(given: str | None, output: str) -> str:

@@ -83,7 +83,7 @@ def kernel() -> Finding:
     """Look for the native kernel, and whether it reads the tables of this version."""
     from changewire.engines import native
 
-    found, install = native.version(), extras.install("native")
+    found, install = native.version(), "install changewire again where cargo is: https://rustup.rs"
     status: Status = "ok"
     advice = ""
     if found is None:

@@ -20,7 +20,7 @@ LogTarget: TypeAlias = Annotated[
 
 
 def on_log(
-    job: Callable[[str | None], T], packages: str | None, sink: str | None, *, as_json: bool
+    job: Callable[[str | None], T], packages: str | None, table_format: str | None, *, as_json: bool
 ) -> T | None:
     """Run a job in Spark that gets the connectors; None if it failed, which is said then."""
     from changewire.engines.interrupts import interruptible
@@ -30,7 +30,7 @@ def on_log(
     quieten_pyspark()
     try:
         with interruptible():
-            return job(connectors(packages, [sink or "delta"], as_json=as_json))
+            return job(connectors(packages, [table_format or "delta"], as_json=as_json))
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)
         return None

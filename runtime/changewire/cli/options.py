@@ -9,8 +9,8 @@ import typer
 from changewire.changes.decode_options import (
     AUTO,
     ELEMENTS_AS,
-    NULL_VALUES,
     ROW_IMAGES,
+    TOMBSTONES,
     DecodeOptions,
 )
 from changewire.changes.vendor_options import VendorOption
@@ -151,11 +151,11 @@ Keys: TypeAlias = Annotated[
     typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
 ]
 
-NullValueOption: TypeAlias = Annotated[
+TombstonesOption: TypeAlias = Annotated[
     str,
     choice_option(
-        "--null-value",
-        of=NULL_VALUES,
+        "--tombstones",
+        of=TOMBSTONES,
         metavar="WHAT",
         help="Meaning of Kafka records without value: {}.",
     ),
@@ -189,13 +189,12 @@ def with_vendor_options(command: Callable[P, int]) -> Callable[P, int]:
 
 
 def _parameter(option: VendorOption) -> Parameter:
-    metavar, default = option.declaration.metavar, option.declaration.default
+    default, text, metavar, *_ = option.declaration
     if option.words:
-        kind: Any = str
-        flag = choice_option(option.flag, of=option.words, metavar=metavar, help=option.help)
+        flag = choice_option(option.flag, of=option.words, metavar=metavar, help=text)
     else:
-        kind = list[str] | None if option.is_names else str
-        flag = typer.Option(option.flag, metavar=metavar, help=option.help)
+        flag = typer.Option(option.flag, metavar=metavar, help=text)
+    kind: Any = list[str] | None if option.is_names else str
     annotation = Annotated[kind, flag]
     return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

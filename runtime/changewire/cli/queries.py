@@ -32,7 +32,9 @@ TableName: TypeAlias = Annotated[
 RowsFile: TypeAlias = Annotated[
     str | None,
     text_option(
-        "--rows", metavar="FILE", help="Schema of the rows, to have columns of its types in row."
+        "--row-schema",
+        metavar="FILE",
+        help="Schema of the rows, to have columns of its types in row.",
     ),
 ]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from signal import Signals
-from typing import IO, TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 from rich.table import Table
@@ -37,7 +37,7 @@ class FilesRequest:
     Attributes:
         inputs: Files or folders; None for standard input.
         tables: Which tables changes are merged into; None for none.
-        rows: How rows of the log are given, without tables.
+        row_schema: How rows of the log are given, without tables.
     """
 
     inputs: list[str] | None
@@ -46,7 +46,7 @@ class FilesRequest:
     engine: str
     shape: str
     tables: TableOptions | None
-    rows: str
+    row_schema: Any
     show_values: bool
     as_json: bool
 
@@ -114,7 +114,9 @@ def land_files(request: FilesRequest) -> Outcome:
 
         from changewire.jobs import files
 
-        job = partial(files.run_files, rows=request.rows, engine=request.engine, notice=line.say)
+        job = partial(
+            files.run_files, row_schema=request.row_schema, engine=request.engine, notice=line.say
+        )
         if request.tables is not None:
             job = partial(files.merge_files, table_options=request.tables)
         elif request.engine != "python":
@@ -139,7 +141,9 @@ def land_topics(request: TopicsRequest) -> Outcome:
     from changewire.jobs import topics
 
     quieten_pyspark()
-    packages = connectors(request.packages, ["kafka", request.stream.sink], as_json=request.as_json)
+    packages = connectors(
+        request.packages, ["kafka", request.stream.table_format], as_json=request.as_json
+    )
     with (
         _metric_lines(request.metrics) as metrics,
         batch_lines(as_json=request.as_json) as notice,

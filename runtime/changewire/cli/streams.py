@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from changewire.cli.options import choice_option, text_option
-from changewire.engines.options import DELETES, TABLE_SINKS
+from changewire.engines.options import DELETES, TABLE_FORMATS
 
 Output: TypeAlias = Annotated[
     str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
@@ -34,12 +34,12 @@ Checkpoint: TypeAlias = Annotated[
     ),
 ]
 
-SinkOption: TypeAlias = Annotated[
+TableFormatOption: TypeAlias = Annotated[
     str | None,
     choice_option(
-        "--sink",
-        of=TABLE_SINKS,
-        metavar="SINK",
+        "--table-format",
+        of=TABLE_FORMATS,
+        metavar="FORMAT",
         help="Format of log and tables: {}; by default delta.",
         show_default=False,
     ),
@@ -66,22 +66,14 @@ Target: TypeAlias = Annotated[
     ),
 ]
 
-Rows: TypeAlias = Annotated[
+RowSchemaOption: TypeAlias = Annotated[
     str | None,
     text_option(
-        "--rows",
-        metavar="ROWS",
-        help="Columns of rows: json (text), embedded (as messages declare them), or a schema file.",
+        "--row-schema",
+        metavar="SCHEMA",
+        help="Columns of rows: json (text), embedded (as messages declare them), a schema file, or "
+        'a JSON file by table such as {"shop.orders": "orders.json", "*": "json"}.',
         completes=("json", "embedded"),
-    ),
-]
-
-RowsByTable: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--rows-by-table",
-        metavar="FILE",
-        help='Columns by table: a JSON file such as {"shop.orders": "orders.json", "*": "json"}.',
     ),
 ]
 
@@ -92,6 +84,16 @@ SchemaEvolutionOption: TypeAlias = Annotated[
         metavar="HOW",
         help="New columns of a table: add_columns, or strict (changes are refused).",
         completes=("add_columns", "strict"),
+    ),
+]
+
+NumbersOption: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--numbers",
+        metavar="HOW",
+        help="Numbers that a column of doubles cannot hold: round, or refuse (the change).",
+        completes=("round", "refuse"),
     ),
 ]
 

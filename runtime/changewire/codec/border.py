@@ -1,7 +1,7 @@
 """The border of the codec: unexpected exceptions become errors, and errors rejections.
 
 Parsers and encoders are called with untrusted bytes. What they raise beyond their
-documentation refuses one message, and does not end the program.
+documentation rejects one message, and does not end the program.
 """
 
 from collections.abc import Callable

@@ -67,7 +67,7 @@ class Codec:
             data: The value of a Kafka record, as bytes or as text.
 
         Raises:
-            DecodeError: The message is refused; a batch has the code ``batch``.
+            DecodeError: The message is rejected; a batch has the code ``batch``.
         """
         try:
             return self._read(data)
@@ -110,7 +110,7 @@ class Codec:
         """Return the model of a Kafka record key: one key, or a list of the keys of a batch.
 
         Raises:
-            DecodeError: The key is refused, or the format has no keys of its own.
+            DecodeError: The key is rejected, or the format has no keys of its own.
         """
         check_data(data)
         return guarded(DecodeError, self.format, self._second.key, data)
@@ -130,7 +130,7 @@ class Codec:
             for read in self._prove_as[role]:
                 if read(data) == model:
                     return data
-        except Exception:  # noqa: BLE001, S110 - `encode_exactly` refuses it too, with its place
+        except Exception:  # noqa: BLE001, S110 - `encode_exactly` rejects it too, with its place
             pass
         parts = (model, role, self._family, self._wire, self._second.model)
         return guarded(EncodeError, self.format, encode_exactly, *parts)
@@ -157,7 +157,7 @@ class Codec:
             is_key: Whether it is a record key, or a list of such.
 
         Raises:
-            DecodeError: The message is refused, as in `decode` or `decode_key`.
+            DecodeError: The message is rejected, as in `decode` or `decode_key`.
         """
         if self._is_json:
             return self.decode_key(text) if is_key else self.decode(text)
@@ -166,24 +166,24 @@ class Codec:
         check_data(text)
         return guarded(DecodeError, self.format, reader.key if is_key else reader.message, text)
 
-    def validate(self, data: object, *, closed: bool = False) -> list[Issue]:
+    def validate(self, data: object, *, strict: bool = False) -> list[Issue]:
         """Return every issue of a message; none if it is valid.
 
         Args:
             data: Bytes or text, a model, or a message parsed into dictionaries and lists.
-            closed: Also report properties that the schema does not name.
+            strict: Also report properties that the schema does not name.
         """
         try:
-            return guarded(DecodeError, self.format, self._issues, data, closed)
+            return guarded(DecodeError, self.format, self._issues, data, strict)
         except CodecError as error:
             return error.issues
 
-    def _issues(self, data: object, closed: bool) -> list[Issue]:  # noqa: FBT001 - by position
+    def _issues(self, data: object, strict: bool) -> list[Issue]:  # noqa: FBT001 - by position
         obj = self._plain(data)
         if is_data(data):
             self._wire.check_names(data, obj)
         role = "batch" if self._family.is_batch(obj) else "message"
-        issues = self._family.errors(obj, role, closed=closed)
+        issues = self._family.errors(obj, role, strict=strict)
         if obj is data or issues:
             return issues
         try:
@@ -261,7 +261,7 @@ class Codec:
             return rejection(DecodeError(self.format, error.issues), index)
 
     def _decode_again(self, data: Data, place: Place | None) -> Any:
-        """Return the model of what was refused at first, or say what is wrong with it."""
+        """Return the model of what was rejected at first, or say what is wrong with it."""
         check_data(data)
         model = None
         if place is not None:

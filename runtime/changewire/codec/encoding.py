@@ -1,4 +1,4 @@
-"""Messages that one step cannot encode: written exactly, or refused with all that is wrong."""
+"""Messages that one step cannot encode: written exactly, or rejected with all that is wrong."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -50,9 +50,9 @@ class GeneratedFamily:
         """Return a module of the family's package."""
         return import_module(f"{self._module.__name__}.{name}")
 
-    def errors(self, obj: object, role: str, *, closed: bool = False) -> list[Issue]:
+    def errors(self, obj: object, role: str, *, strict: bool = False) -> list[Issue]:
         """Return every issue of a parsed message."""
-        raw = self._validators.errors(obj, self.roles[role], closed=closed)
+        raw = self._validators.errors(obj, self.roles[role], strict=strict)
         found = [issue_of(item) for item in raw]
         is_one_message = not self._are_arrays and "batch" not in self.roles
         if is_one_message and isinstance(obj, list) and isinstance(first_of(obj), dict):

@@ -181,7 +181,7 @@ def _item_kinds(kind: Any) -> Iterable[Any] | None:
     if get_origin(kind) is list:
         return repeat(*get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Struct):
-        return chain(_kinds(kind), repeat(None))  # an array that is too long is refused later
+        return chain(_kinds(kind), repeat(None))  # an array that is too long is rejected later
     return None
 
 

@@ -1,4 +1,4 @@
-"""JSON text: bytes to models and plain values and back, and what a parser's refusal means."""
+"""JSON text: bytes to models and plain values and back, and what a parser's rejection means."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -170,7 +170,7 @@ def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
 def _refusal(
     data: bytes, error: BaseException, decode: Callable[[Any], Any]
 ) -> tuple[Issue, int | None]:
-    """Say why a parser refused bytes; with the byte offset, where it is known."""
+    """Say why a parser rejected bytes; with the byte offset, where it is known."""
     if not data.strip(_BLANK):
         return Issue("", "empty", _RULE, "one JSON value"), 0
     if (framed := framing_issue(data, _RULE)) is not None:

@@ -1,7 +1,7 @@
 """The second MessagePack parser: slower than msgspec's, and it loses nothing.
 
 It keeps every extension type as its bytes, also as the key of a map and with code -1, of which
-msgspec makes a time. A map in which two keys are the same to Python is refused. msgpack reads
+msgspec makes a time. A map in which two keys are the same to Python is rejected. msgpack reads
 scalars and headers; how far a length is trusted is decided here, by the bytes that there are.
 """
 

@@ -164,7 +164,7 @@ def _by_prefix(arms: Mapping[bytes, _Decode]) -> _Decode:
 def _lossless(
     place: int, decoders: Mapping[int, _Decode], write: Callable[[Any], bytes]
 ) -> Callable[[Any], Any]:
-    """Return a reader that refuses bytes of which the model would not be all."""
+    """Return a reader that rejects bytes of which the model would not be all."""
 
     def read(data: Any) -> Any:
         if type(data) is not bytes:

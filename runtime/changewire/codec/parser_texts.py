@@ -1,4 +1,4 @@
-"""What msgspec says when it refuses a message, as far as the codec reads its English.
+"""What msgspec says when it rejects a message, as far as the codec reads its English.
 
 msgspec gives neither code nor place of an error but in its text. These are all parts that are
 looked for, and a test holds each of them against the installed msgspec.

@@ -67,7 +67,7 @@ def _codec_of_module(module: str) -> Codec | None:
 def detect(data: Data) -> str | None:
     """Return the name of the format that a message says it has; None if it says none.
 
-    A message of a known format may still be refused by `decode`.
+    A message of a known format may still be rejected by `decode`.
     """
     try:
         found = _claim(data)
@@ -80,7 +80,7 @@ def decode_any(data: Data) -> Any:
     """Return the model of a message of any format.
 
     Raises:
-        DecodeError: The message is refused, or no format claims it; see `unclaimed`.
+        DecodeError: The message is rejected, or no format claims it; see `unclaimed`.
     """
     reader, model = _claimed(data)
     return reader.decode(data) if model is UNSET else model

@@ -16,7 +16,7 @@ UNKNOWN: Final = "unknown"
 """Stands in place of a format in the errors of such messages."""
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-"""What may precede a JSON text, and a byte order mark, which is refused for what it is."""
+"""What may precede a JSON text, and a byte order mark, which is rejected for what it is."""
 
 _ISSUES: Final = 3
 """Issues of the nearest format that a text names."""

@@ -158,7 +158,7 @@ def bins_to_json(bins: list[Any], at: Path, report: Report) -> list[Any]:
 
 
 def bins_to_msgpack(bins: list[Any], at: Path, report: Report) -> list[Any]:
-    """Return the bins of a JSON write as those of a MessagePack write, but for those refused."""
+    """Return the bins of a JSON write as those of a MessagePack write, but for those rejected."""
     found = [_bin_to_msgpack(item, (at, i), report) for i, item in enumerate(bins)]
     return [item for item in found if item is not None]
 

@@ -24,8 +24,8 @@ def convert(
 ) -> bytes:
     """Return a message, or a batch, of one format as bytes of another.
 
-    What the target cannot hold is refused, all of it at once, unless `lossy` allows it; the losses
-    are named in docs/convert.md. Some things are refused always: keys of a map that would be the
+    What the target cannot hold is rejected, all of it at once, unless `lossy` allows it; the losses
+    are named in docs/convert.md. Some things are rejected always: keys of a map that would be the
     same as text, integers beyond 64 bits, and bins of a type that the target does not have.
 
     Args:
@@ -37,7 +37,7 @@ def convert(
             ``lossy``, its pointer leads to the place in `data`. ``losses.append`` is one.
 
     Raises:
-        DecodeError: `data` is refused; one refused element refuses its batch.
+        DecodeError: `data` is rejected; one rejected element rejects its batch.
         EncodeError: Something would be lost, or cannot be converted; the pointers lead into `data`.
         ValueError: There is no such conversion.
     """

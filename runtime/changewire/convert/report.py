@@ -31,7 +31,7 @@ _MOST_ISSUES: Final = 1000
 
 
 class Report:
-    """Collects losses and refusals of one conversion; all places are in the source."""
+    """Collects losses and rejections of one conversion; all places are in the source."""
 
     def __init__(self) -> None:
         self._losses: list[tuple[Path, str, Any]] = []
@@ -51,7 +51,7 @@ class Report:
             yield Issue(pointer_of(at), "lossy", rule, LOSSES[rule], actual)
 
     def check(self, target: str, *, lossy: bool) -> None:
-        """Raise if there is a refusal, or a loss that was not allowed."""
+        """Raise if there is a rejection, or a loss that was not allowed."""
         refusals = (
             Issue(pointer_of(at), code, "convert", expected, actual)
             for at, code, expected, actual in self._refusals

@@ -85,7 +85,15 @@ def too_many(
     )
 
 
-def types_by_table(rows: Any) -> Mapping[str, Any]:
+def types_by_table(row_schema: Any) -> Mapping[str, Any]:
     """Return types by table; a mapping that is a schema is the type of all tables."""
-    is_schema = not isinstance(rows, Mapping) or "properties" in rows or "type" in rows
-    return {ANY: rows} if is_schema else rows
+    return row_schema if is_by_table(row_schema) else {ANY: row_schema}
+
+
+def is_by_table(row_schema: Any) -> bool:
+    """Whether it has an entry for each table: a schema has a type, properties or lists."""
+    if not isinstance(row_schema, Mapping) or not row_schema.keys().isdisjoint(
+        {"properties", "type"}
+    ):
+        return False
+    return not any(isinstance(one, list) for one in row_schema.values())

@@ -31,7 +31,7 @@ SWITCH: Final = "CHANGEWIRE_NATIVE"
 """Environment variable: ``0`` leaves the kernel aside."""
 
 MODULE: Final = "changewire_native"
-"""The kernel's module, of the distribution changewire-native."""
+"""The kernel's module; the wheel has it beside the packages."""
 
 ADAPTERS: Final = "changewire.changes"
 """The package whose sources a kernel is built from: what it makes of messages, they say."""

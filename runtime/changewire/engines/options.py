@@ -21,16 +21,21 @@ Engine = Literal["auto", "spark", "python"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Engines that a run on files can be asked for."""
 
-SINKS: Final = ("delta", "iceberg", "parquet")
+LOG_FORMATS: Final = ("delta", "iceberg", "parquet")
 """Formats that a stream can write exactly once."""
 
-TABLE_SINKS: Final = ("delta", "iceberg")
+TABLE_FORMATS: Final = ("delta", "iceberg")
 """Those that have MERGE."""
 
 SchemaEvolution = Literal["add_columns", "strict"]
 SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
 """What a table does with columns that it lacks, or has of a narrower type: it takes them, or
 refuses what brings them."""
+
+Numbers = Literal["round", "refuse"]
+NUMBERS: Final[tuple[str, ...]] = get_args(Numbers)
+"""What becomes of a change with a number that a column of doubles cannot hold: the number is
+rounded and counted, or the change is refused."""
 
 Deletes = Literal["remove", "flag"]
 DELETES: Final[tuple[str, ...]] = get_args(Deletes)
@@ -53,6 +58,12 @@ Limit = int | str
 
 _PER_CENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) ?%")
 _WHOLE: Final = 100
+
+_WORDS: Final = {
+    "schema_evolution": SCHEMA_EVOLUTIONS,
+    "numbers": NUMBERS,
+    "deletes": DELETES,
+}
 
 KafkaOptions = Mapping[str, str | int | float | bool]
 """Options as Spark's Kafka source takes them."""
@@ -91,9 +102,9 @@ class StreamListener:
     written: BatchListener | None = None
 
 
-def log_of(folder: str, sink: str) -> str:
+def log_of(folder: str, table_format: str) -> str:
     """Return the log of a run: in its output folder, or for Iceberg in its `CATALOG`."""
-    return f"{CATALOG}.{LOG}" if sink == "iceberg" else f"{folder}/{LOG}"
+    return f"{CATALOG}.{LOG}" if table_format == "iceberg" else f"{folder}/{LOG}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,7 @@ class StreamOptions:
 
     log: str
     checkpoint: str
-    sink: str = "delta"
+    table_format: str = "delta"
     trigger: Mapping[str, Any] | None = None
     max_dead_letters: Limit | None = None
     listener: StreamListener = StreamListener()
@@ -117,12 +128,14 @@ class ApplyKeywords(DecodeKeywords, total=False):
     """What messages do not say themselves, and how their changes are merged into tables.
 
     Attributes:
-        rows: How tables have their rows: ``json`` text (default); columns of a type, as for
+        row_schema: How tables have their rows: ``json`` text (default); columns of a type, as for
             `changewire.spark.decode`; ``embedded``, the columns that the schema in each message
             declares; or a mapping from names of sources such as ``shop.orders`` to one of these,
             ``*`` for all others.
         schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
             ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
+        numbers: ``round`` (default) rounds a number that a column of doubles cannot hold, and
+            counts it; ``refuse`` refuses its change.
         deletes: ``remove`` (default) removes deleted rows from tables. ``flag`` keeps them with
             their key and ``_changewire.deleted``; the other columns are NULL. Then late changes
             need no look at the log.
@@ -137,8 +150,9 @@ class ApplyKeywords(DecodeKeywords, total=False):
             default any number.
     """
 
-    rows: Any
+    row_schema: Any
     schema_evolution: SchemaEvolution
+    numbers: Numbers
     deletes: Deletes
     view: str | None
     default_table: str | None
@@ -161,8 +175,9 @@ class TableOptions:
     """
 
     target: str
-    rows: Any = "json"
+    row_schema: Any = "json"
     schema_evolution: SchemaEvolution = "add_columns"
+    numbers: Numbers = "round"
     deletes: Deletes = "remove"
     view: str | None = None
     default_table: str | None = None
@@ -172,7 +187,7 @@ class TableOptions:
 
     def __post_init__(self) -> None:
         """Check the options, and make relative paths absolute."""
-        for name, words in (("schema_evolution", SCHEMA_EVOLUTIONS), ("deletes", DELETES)):
+        for name, words in _WORDS.items():
             if getattr(self, name) not in words:
                 text = f"no {name} {getattr(self, name)!r}; there are: {', '.join(words)}"
                 raise ValueError(text)

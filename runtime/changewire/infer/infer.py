@@ -167,11 +167,11 @@ def _corrected(rows: Profile, title: str, heading: str, *, show_values: bool) ->
             _correct(error, drafter, left_out, maps)
         else:
             return schema
-    raise ValueError(f"the dialect refuses more than {_MOST_CORRECTIONS} columns")
+    raise ValueError(f"the dialect rejects more than {_MOST_CORRECTIONS} columns")
 
 
 def _correct(error: ValueError, drafter: Drafter, left_out: dict[str, str], maps: set[str]) -> None:
-    """Note what is to become of the place that the generator refuses, or raise its error."""
+    """Note what is to become of the place that the generator rejects, or raise its error."""
     reason = str(getattr(error, "reason", error))
     pointer = str(getattr(error, "pointer", ""))
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:3]]

@@ -132,13 +132,13 @@ def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: st
         raise JobError(str(error)) from None
 
 
-def check_rows(rows: Any, decode_options: DecodeOptions) -> None:
+def check_rows(row_schema: Any, decode_options: DecodeOptions) -> None:
     """Reject what no rows of the outputs can be."""
-    if isinstance(rows, str) and rows == "json":
+    if isinstance(row_schema, str) and row_schema == "json":
         return
     from changewire.engines.typed.decode import decoder_of
 
     try:
-        decoder_of(decode_options, rows)
+        decoder_of(decode_options, row_schema)
     except ValueError as error:
         raise JobError(str(error)) from None

@@ -34,7 +34,7 @@ def run(
     format: str,
     engine: Engine = "auto",
     elements_as: ElementsAs = "changes",
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -58,7 +58,7 @@ def run(
         engine: ``auto`` takes Spark if it can run, and otherwise Python.
         elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
             to which only `strip_registry_prefix` of the options applies.
-        rows: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
+        row_schema: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
             ``embedded``, all columns that the schemas in the messages declare, which are read once
             for it.
@@ -70,9 +70,9 @@ def run(
 
     Raises:
         FramingError: An input cannot be read.
-        JobError: The engine cannot run, `rows` is something else, or the log has other columns or
-            another format, or another run writes to it; or Spark failed, whose traceback is then
-            in ``failure.txt`` in the output.
+        JobError: The engine cannot run, `row_schema` is something else, or the log has other
+            columns or another format, or another run writes to it; or Spark failed, whose traceback
+            is then in ``failure.txt`` in the output.
         ConservationError: The decoded rows do not add up.
         ImportError: A library is missing; its extra is ``cli``, ``spark``, ``digest`` or
             ``codegen``.
@@ -82,7 +82,7 @@ def run(
         inputs,
         output,
         DecodeOptions(format, elements_as=elements_as, **options),
-        rows=rows,
+        row_schema=row_schema,
         engine=engine,
         shape=shape,
         show_values=show_values,
@@ -96,7 +96,7 @@ def run_files(
     output: str,
     decode_options: DecodeOptions,
     *,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     engine: str = "auto",
     shape: str = "auto",
     show_values: bool = False,
@@ -106,16 +106,16 @@ def run_files(
     """Append what files hold to a Parquet log, as `run` does."""
     files = files_of(inputs)
     check_output(Path(output), files)
-    if isinstance(rows, str) and rows == "embedded":
-        rows = declared_rows(files, decode_options, shape)
-    check_rows(rows, decode_options)
+    if isinstance(row_schema, str) and row_schema == "embedded":
+        row_schema = declared_rows(files, decode_options, shape)
+    check_rows(row_schema, decode_options)
     chosen, why = choose_engine(engine, files)
     if why and notice is not None:
         notice(why)
     log = log_of(str(Path(output).absolute()), "parquet")
     how: dict[str, Any] = {
         "decode_options": decode_options,
-        "rows": rows,
+        "row_schema": row_schema,
         "shape": shape,
         "show_values": show_values,
     }

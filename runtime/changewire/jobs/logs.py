@@ -26,7 +26,7 @@ class StreamLog:
 
     output: str
     target: str
-    sink: str = "delta"
+    table_format: str = "delta"
     default_table: str | None = None
     apply_truncates: bool = False
     packages: str | None = None
@@ -36,7 +36,7 @@ class StreamLog:
         """What queries of the log take."""
         return {
             "target": TableOptions(self.target).target,
-            "sink": self.sink,
+            "table_format": self.table_format,
             "default_table": self.default_table,
             "apply_truncates": self.apply_truncates,
         }
@@ -53,25 +53,25 @@ def replay_log(
 ) -> Replayed:
     """Decode the dead letters of a log again, and apply what is valid by now.
 
-    The stream has log, checkpoint and sink, `where` is a condition in SQL on dead letters and
-    refused changes; None takes all.
+    The stream has log, checkpoint and table format, `where` is a condition in SQL on dead letters
+    and refused changes; None takes all.
     """
-    with _session("the replay failed", output, stream.sink, packages) as spark:
+    with _session("the replay failed", output, stream.table_format, packages) as spark:
         from changewire.engines.spark.log.place import LogPlace
         from changewire.engines.spark.merge.options import apply_options
         from changewire.engines.spark.merge.replay import replayed
 
-        log = LogPlace(stream.log, stream.sink)
+        log = LogPlace(stream.log, stream.table_format)
         how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
         return replayed(spark, how, where)
 
 
 def verify_log(log: StreamLog, show: Callable[[Iterator[dict[str, Any]]], T]) -> T:
     """Compare tables with their log, and return what a function makes of the rows that differ."""
-    with _session("the comparison failed", log.output, log.sink, log.packages) as spark:
+    with _session("the comparison failed", log.output, log.table_format, log.packages) as spark:
         from changewire.engines.spark.merge.verify import verify
 
-        faults = verify(spark, log_of(log.output, log.sink), **log.tables)
+        faults = verify(spark, log_of(log.output, log.table_format), **log.tables)
         return show(row.asDict() for row in faults.toLocalIterator())
 
 
@@ -83,16 +83,16 @@ def rebuild_log(
     The tables are named by sources such as ``shop.orders``, None for all; `where` is a condition
     in SQL on rows of the log.
     """
-    with _session("the rebuild failed", log.output, log.sink, log.packages) as spark:
+    with _session("the rebuild failed", log.output, log.table_format, log.packages) as spark:
         from changewire.engines.spark.merge.rebuild import rebuild
 
-        place = log_of(log.output, log.sink)
+        place = log_of(log.output, log.table_format)
         return rebuild(spark, place, tables=tables, where=where, deletes=deletes, **log.tables)
 
 
 @contextmanager
 def _session(
-    what: str, output: str, sink: str, packages: str | None
+    what: str, output: str, table_format: str, packages: str | None
 ) -> Generator[SparkSession, None, None]:
     """Give a session; what Spark raises with it becomes a `JobError`."""
     choose_engine("spark", [])
@@ -100,4 +100,4 @@ def _session(
     from changewire.engines.spark.session import session
 
     with spark_errors(what, output, {}):
-        yield session(settings(packages, sink, output))
+        yield session(settings(packages, table_format, output))

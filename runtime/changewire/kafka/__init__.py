@@ -12,7 +12,7 @@ the names of that interface are classes of ours.
 """
 
 from changewire.kafka.deserializer import ChangewireDeserializer
-from changewire.kafka.error import MessageRefusedError
+from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import MessageField, SerializationContext, SerializationError
 from changewire.kafka.schema_header import HEADERS, SchemaHeader
 from changewire.kafka.serializer import ChangewireSerializer
@@ -22,7 +22,7 @@ __all__ = [
     "ChangewireDeserializer",
     "ChangewireSerializer",
     "MessageField",
-    "MessageRefusedError",
+    "MessageRejectedError",
     "SchemaHeader",
     "SerializationContext",
     "SerializationError",

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from changewire.codec import CodecError, DecodeError, Issue, codec_for
 from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
-from changewire.kafka.error import MessageRefusedError
+from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import (
     Deserializer,
     Headers,
@@ -71,7 +71,7 @@ class ChangewireDeserializer(Deserializer):
             ctx: What confluent-kafka says of the record.
 
         Raises:
-            SerializationError: It is refused, as `MessageRefusedError` with every issue.
+            SerializationError: It is rejected, as `MessageRejectedError` with every issue.
             ValueError: The context says that a key is meant, and records have none.
         """
         if value is None:
@@ -87,7 +87,7 @@ class ChangewireDeserializer(Deserializer):
         note = place(ctx, is_key=is_key)
         if header is not None and refusal.code != _MISMATCH:
             note += f", by its header {header}"
-        raise MessageRefusedError(refusal, note, show_values=self._show_values)
+        raise MessageRejectedError(refusal, note, show_values=self._show_values)
 
     def deserialize(self, topic: str, headers: Headers, data: bytes | None) -> Any:
         """Return the model of a value or a key: the call as kafka-python 3 makes it.

@@ -78,11 +78,11 @@ class Messages:
         return data, self.read(data)
 
     def check(
-        self, model: Any, data: bytes, *, closed: bool, declared: DecodeOptions | None
+        self, model: Any, data: bytes, *, strict: bool, declared: DecodeOptions | None
     ) -> None:
         """Check what decoding alone does not ask of a value that `read` gave of its bytes.
 
-        `closed` is that of the serializer; `declared` are the options by which it asks for declared
+        `strict` is that of the serializer; `declared` are the options by which it asks for declared
         types, None if it does not.
 
         Raises:
@@ -92,9 +92,9 @@ class Messages:
             return
         models = _elements(model)
         issues: list[Issue] = []
-        if closed and any(getattr(one, "extra", UNSET) is not UNSET for _, one in models):
-            issues += self._codec.validate(data, closed=True)
-        issues += contradictions_of(models, declared, closed=closed)
+        if strict and any(getattr(one, "extra", UNSET) is not UNSET for _, one in models):
+            issues += self._codec.validate(data, strict=True)
+        issues += contradictions_of(models, declared, strict=strict)
         if issues:
             raise EncodeError(self.format, issues)
 

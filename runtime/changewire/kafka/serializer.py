@@ -6,7 +6,7 @@ from typing import Any
 from changewire.changes.contradictions import options_of
 from changewire.codec import CodecError
 from changewire.codec.framed import without_prefix
-from changewire.kafka.error import MessageRefusedError
+from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import (
     Headers,
     MessageField,
@@ -33,7 +33,7 @@ class ChangewireSerializer(Serializer):
         is_key: bool = False,
         declared: bool = True,
         key_columns: Sequence[str] | None = None,
-        closed: bool = False,
+        strict: bool = False,
         header: bool = False,
         strip_registry_prefix: bool = False,
         show_values: bool = False,
@@ -46,7 +46,7 @@ class ChangewireSerializer(Serializer):
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
             key_columns: Columns that name the rows, as for `changewire.validate`.
-            closed: Also reject properties and operations that the schema does not name, and
+            strict: Also reject properties and operations that the schema does not name, and
                 columns, also of the key, that the message does not declare.
             header: Put a `SchemaHeader` among the headers of the record.
             strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema
@@ -63,7 +63,7 @@ class ChangewireSerializer(Serializer):
         self._is_key = is_key
         options = options_of(format, key_columns)
         self._declared = options if declared else None
-        self._closed = closed
+        self._strict = strict
         self._header = header
         self._strips = strip_registry_prefix
         self._show_values = show_values
@@ -77,7 +77,7 @@ class ChangewireSerializer(Serializer):
             ctx: What confluent-kafka says of the record.
 
         Raises:
-            SerializationError: It is refused, as `MessageRefusedError` with every issue; or there
+            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or there
                 are no headers to put one into.
             ValueError: The context says that a key is meant, and records have none.
         """
@@ -89,7 +89,7 @@ class ChangewireSerializer(Serializer):
             obj = without_prefix(obj)
         try:
             data, model = messages.written(obj)
-            messages.check(model, data, closed=self._closed, declared=self._declared)
+            messages.check(model, data, strict=self._strict, declared=self._declared)
         except CodecError as error:
             refusal = error
         else:
@@ -97,7 +97,7 @@ class ChangewireSerializer(Serializer):
                 write(ctx, HEADERS[is_key], messages.header(model))
             return data
         where = place(ctx, is_key=is_key)
-        raise MessageRefusedError(refusal, where, show_values=self._show_values)
+        raise MessageRejectedError(refusal, where, show_values=self._show_values)
 
     def serialize(self, topic: str, headers: Headers, data: Any) -> bytes | None:
         """Return the bytes of a value or a key: the call as kafka-python 3 makes it.

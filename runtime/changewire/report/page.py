@@ -22,7 +22,7 @@ _RANKED: Final[Mapping[str, str]] = {
     "by_operation": "Operations",
     "by_variant": "Variants",
     "by_table": "Tables",
-    "by_error_code": "Reasons for refusal",
+    "by_error_code": "Codes of dead letters",
 }
 """Title of each ranking; a report has those of its counts."""
 

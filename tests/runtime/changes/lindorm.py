@@ -27,7 +27,9 @@ def message(op: str, schema: Any = ABSENT, **payload: Any) -> Any:
 
 def change(op: str, schema: Any = ABSENT, **given: Any) -> cw.Change:
     """Return the only change of a message of `message`; options are those of `cw.changes`."""
-    options = {name: given.pop(name, None) for name in ("record_key", "key_columns", "families")}
+    options = {
+        name: given.pop(name, None) for name in ("record_key", "key_columns", "column_families")
+    }
     (found,) = cw.changes(message(op, schema, **given), **options)
     return found
 

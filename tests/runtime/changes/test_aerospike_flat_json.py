@@ -120,7 +120,7 @@ def test_named_bins_hold_bytes() -> None:
 
 
 def test_names_that_collide() -> None:
-    """Two bins of one name are refused; names that differ in case are two columns."""
+    """Two bins of one name are rejected; names that differ in case are two columns."""
     assert change(message({"n": 1, "N": 2})).after == {"n": 1, "N": 2}
     twice = message({"n": 1}).replace(b'"n"', b'"n":0,"n"')
     with pytest.raises(cw.DecodeError, match=r"at /n: .*\(duplicate-key\)"):
@@ -132,7 +132,7 @@ def test_digests_are_checked() -> None:
     """The places of a wrong digest are those of the message."""
     data = message({"n": 1}, {**WRITE, "userKey": 7}, name="m")
     with pytest.raises(cw.DecodeError) as caught:
-        change(data, digests="refuse")
+        change(data, check_digests="reject")
     assert (caught.value.code, caught.value.pointer) == ("digest-mismatch", "/m/digest")
     assert "/m/set and /m/userKey" in str(caught.value)
 
@@ -151,7 +151,7 @@ def test_record_keys_name_the_deleted_row(key: bytes) -> None:
     "key", [b"", b"x", dumps([KEY]), dumps(["ns", None, DIGEST, None]), b"QUI="]
 )
 def test_other_record_keys_name_no_row(key: bytes) -> None:
-    """They are refused as keys, whatever is wrong with them."""
+    """They are rejected as keys, whatever is wrong with them."""
     with pytest.raises(cw.DecodeError) as caught:
         cw.delete_by_key(key, format=FLAT)
     assert caught.value.code == "invalid-record-key"

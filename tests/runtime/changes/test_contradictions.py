@@ -76,9 +76,9 @@ def test_a_message_without_contradictions_is_encoded() -> None:
 
 
 def test_unknown_properties_hide_no_contradiction() -> None:
-    """A closed check reports both; what does not decode has no meaning to look at."""
+    """A strict check reports both; what does not decode has no meaning to look at."""
     wire = msgspec.json.decode(cw.encode(from_lindorm()))
-    codes = [i.code for i in cw.validate({**wire, "new": 1}, format="lindorm-json", closed=True)]
+    codes = [i.code for i in cw.validate({**wire, "new": 1}, format="lindorm-json", strict=True)]
     assert codes == ["unknown-property", *["contradicts-schema"] * 3, "undeclared-column"]
     wire["payload"]["ts_ms"] = "1"
     assert [i.code for i in cw.validate(wire, format="lindorm-json")] == ["wrong-type"]
@@ -125,12 +125,12 @@ def test_a_closed_check_names_undeclared_columns_of_lindorm() -> None:
     """A column that the schema of the message lacks is one; without a schema there is none."""
     with_schema = lindorm.message("u", SCHEMA, before={"id": 1, "x": 1}, after={"id": 1, "nmae": 2})
     assert cw.validate(with_schema, format="lindorm-json") == []
-    assert found(cw.validate(with_schema, format="lindorm-json", closed=True)) == [
+    assert found(cw.validate(with_schema, format="lindorm-json", strict=True)) == [
         ("undeclared-column", "/payload/before/x"),
         ("undeclared-column", "/payload/after/nmae"),
     ]
     without = lindorm.message("c", after={"id": 1, "nmae": 2})
-    assert cw.validate(without, format="lindorm-json", closed=True) == []
+    assert cw.validate(without, format="lindorm-json", strict=True) == []
 
 
 def test_a_closed_check_reports_each_place_once() -> None:
@@ -140,8 +140,8 @@ def test_a_closed_check_reports_each_place_once() -> None:
         ("contradicts-schema", f"/payload/{p.replace('/', '/dataColumn/')}") for p in PLACES
     ]
     expected.append(("undeclared-column", "/payload/after/dataColumn/new"))
-    assert found(cw.validate(model, format="dataworks-json", closed=True)) == expected
+    assert found(cw.validate(model, format="dataworks-json", strict=True)) == expected
     broken = lindorm.message("c", {"type": "int63"}, after={"id": 1})
-    assert found(cw.validate(broken, format="lindorm-json", closed=True)) == [
+    assert found(cw.validate(broken, format="lindorm-json", strict=True)) == [
         ("invalid-schema", "/schema/type")
     ]

@@ -43,7 +43,7 @@ def test_leniencies_of_message_and_change_are_one_list() -> None:
 def test_keys_families_and_image_reach_the_changes() -> None:
     """What the reader says of a topic holds for each of its messages."""
     decode_options = DecodeOptions(
-        "lindorm-json", "patch", key_columns=["f_g:a"], families=["f", "f_g"]
+        "lindorm-json", "patch", key_columns=["f_g:a"], column_families=["f", "f_g"]
     )
     ((change, _),) = decode_options.elements(encode(HBASE))
     assert isinstance(change, cw.Change)
@@ -95,7 +95,7 @@ def test_a_tombstone_of_a_mixed_topic_is_of_no_system() -> None:
 def test_options_of_a_mixed_topic_are_for_those_formats_that_have_a_use_for_them() -> None:
     """Keys name the rows of one format, and the digest those of another, on the same topic."""
     decode_options = DecodeOptions(
-        "auto", key_columns=["n"], families=["f"], time_zone="Asia/Tokyo"
+        "auto", key_columns=["n"], column_families=["f"], time_zone="Asia/Tokyo"
     )
     ((change, _),) = decode_options.elements(insert({"n": 1}))
     assert isinstance(change, cw.Change)
@@ -126,13 +126,17 @@ def test_a_contradiction_is_a_rejection() -> None:
         ),
         ("lindorm-json", {"key_columns": "id"}, "key_columns is a sequence of names, at least one"),
         ("lindorm-json", {"key_columns": []}, "key_columns is a sequence of names, at least one"),
-        ("lindorm-json", {"families": ()}, "families is a sequence of names, at least one"),
+        (
+            "lindorm-json",
+            {"column_families": ()},
+            "column_families is a sequence of names, at least one",
+        ),
         (
             "dataworks-json",
-            {"families": ["f"]},
+            {"column_families": ["f"]},
             "dataworks-json: it is for lindorm-json",
         ),
-        ("aerospike-json", {"families": ["f"]}, "it is for lindorm-json"),
+        ("aerospike-json", {"column_families": ["f"]}, "it is for lindorm-json"),
         (
             "aerospike-json",
             {"key_columns": ["a"]},
@@ -153,12 +157,12 @@ def test_what_does_not_fit_is_refused_at_once(format: str, options: Any, text: s
 
 
 @pytest.mark.parametrize(
-    "options", [{"key_columns": "id"}, {"families": ["f"]}, {"time_zone": "Asia/Beijing"}]
+    "options", [{"key_columns": "id"}, {"column_families": ["f"]}, {"time_zone": "Asia/Beijing"}]
 )
 def test_changes_refuses_the_same(options: Any) -> None:
     """The function for one message checks its options alike."""
     message = cw.decode(insert({"n": 1}), format="dataworks-json")
-    with pytest.raises(ValueError, match=r"keys is|does not apply|no time_zone"):
+    with pytest.raises(ValueError, match=r"key_columns is|does not apply|no time_zone"):
         cw.changes(message, **options)
 
 

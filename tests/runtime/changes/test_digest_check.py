@@ -42,7 +42,7 @@ FORMS = pytest.mark.parametrize("form", [from_json, from_msgpack])
 
 def leniencies(message: Any) -> list[str]:
     """Return the leniencies of the change of a message whose digest is compared."""
-    (change,) = cw.changes(message, digests="count")
+    (change,) = cw.changes(message, check_digests="warn")
     found: list[str] = change.attributes.get("leniencies", [])
     return found
 
@@ -54,7 +54,7 @@ def test_the_digest_of_set_and_user_key_is_accepted(
 ) -> None:
     """A record whose digest is that of its set and user key is as without the option."""
     message = form(cw.digest(set_name, user_key), set_name, user_key)
-    assert cw.changes(message, digests="refuse") == cw.changes(message)
+    assert cw.changes(message, check_digests="reject") == cw.changes(message)
     assert leniencies(message) == []
 
 
@@ -76,7 +76,7 @@ def test_nobody_looks_unless_asked(form: Any) -> None:
 def test_another_digest_is_refused_with_both_places(form: Any, key: str) -> None:
     """The refusal is at the digest, and names the places of set and user key."""
     with pytest.raises(cw.DecodeError) as refused:
-        cw.changes(form(OTHER, "s", "key"), digests="refuse")
+        cw.changes(form(OTHER, "s", "key"), check_digests="reject")
     assert (refused.value.code, refused.value.pointer) == ("digest-mismatch", f"{key}/2")
     assert refused.value.expected.endswith(f"at {key}/1 and {key}/3")
     assert refused.value.actual == OTHER
@@ -91,7 +91,7 @@ def test_what_cannot_be_told_is_not_looked_at(
 ) -> None:
     """Without user key, or in a delete without set, nothing says what the digest should be."""
     message = form(OTHER, set_name, user_key, op)
-    assert cw.changes(message, digests="refuse") == cw.changes(message)
+    assert cw.changes(message, check_digests="reject") == cw.changes(message)
 
 
 @given(st.binary())
@@ -108,16 +108,16 @@ def test_a_topic_is_counted_or_refused(tmp_path: Path) -> None:
     messages = [from_json(digest, "s", 1) for digest in (cw.digest("s", 1), OTHER)]
     (tmp_path / "in").write_bytes(b"\n".join(map(cw.encode, messages)))
     found = {}
-    for digests in ("off", "count", "refuse"):
-        decode_options = DecodeOptions("aerospike-json", digests=digests)
+    for digests in ("off", "warn", "reject"):
+        decode_options = DecodeOptions("aerospike-json", check_digests=digests)
         counts = run(
             [str(tmp_path / "in")], str(tmp_path / "out"), decode_options=decode_options
         ).counts
         found[digests] = (counts.changes, counts.leniencies, counts.by_error_code)
     assert found == {
         "off": (2, {}, {}),
-        "count": (2, {"digest-mismatch": 1}, {}),
-        "refuse": (1, {}, {"digest-mismatch": 1}),
+        "warn": (2, {"digest-mismatch": 1}, {}),
+        "reject": (1, {}, {"digest-mismatch": 1}),
     }
 
 
@@ -126,12 +126,12 @@ def test_only_aerospike_has_digests(format: str) -> None:
     """For rows of other systems the option is refused before the first message."""
     with pytest.raises(
         ValueError,
-        match=r"digests does not apply to .*: it is for aerospike-json, aero",
+        match=r"check_digests does not apply to .*: it is for aerospike-json, aero",
     ):
-        DecodeOptions(format, digests="count")
+        DecodeOptions(format, check_digests="warn")
     unknown: Any = "maybe"
-    with pytest.raises(ValueError, match="there are: off, count, refuse"):
-        DecodeOptions("aerospike-json", digests=unknown)
+    with pytest.raises(ValueError, match="there are: off, warn, reject"):
+        DecodeOptions("aerospike-json", check_digests=unknown)
 
 
 def test_a_missing_library_is_named_before_the_first_message(
@@ -141,4 +141,4 @@ def test_a_missing_library_is_named_before_the_first_message(
     monkeypatch.setitem(sys.modules, "Crypto.Hash", None)
     DecodeOptions("aerospike-json")
     with pytest.raises(ImportError, match=r'pip install "\./changewire\[digest\]"'):
-        DecodeOptions("aerospike-json", digests="refuse")
+        DecodeOptions("aerospike-json", check_digests="reject")

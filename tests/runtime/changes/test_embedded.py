@@ -132,7 +132,7 @@ def test_columns_of_both_images_are_columns() -> None:
     ("options", "columns"),
     [
         ({}, [("ROW", "string"), ("f_a", "string")]),
-        ({"families": ["f"]}, [("ROW", "binary"), ("f:a", "binary")]),
+        ({"column_families": ["f"]}, [("ROW", "binary"), ("f:a", "binary")]),
         ({"key_columns": ["ROW"]}, [("ROW", "string"), ("f_a", "string")]),
     ],
 )

@@ -66,9 +66,9 @@ def test_deletes_by_a_framed_key(format: str) -> None:
         "aerospike-msgpack": msgspec.msgpack.encode(parts),
     }
     framed = PREFIX + keys[format]
-    refused, _ = only(DecodeOptions(format, null_value="delete"), None, framed)
+    refused, _ = only(DecodeOptions(format, tombstones="delete"), None, framed)
     assert refused.code == "registry-framing"
-    stripping = DecodeOptions(format, null_value="delete", strip_registry_prefix=True)
-    plain = only(DecodeOptions(format, null_value="delete"), None, keys[format])
+    stripping = DecodeOptions(format, tombstones="delete", strip_registry_prefix=True)
+    plain = only(DecodeOptions(format, tombstones="delete"), None, keys[format])
     assert only(stripping, None, framed) == plain
     assert plain[0].op == "delete"

@@ -68,7 +68,7 @@ def test_text_by_its_schema_beside_bytes_stays_text() -> None:
 
 def test_families_say_that_all_text_is_base64() -> None:
     """With families a row with ROW is one of HBase, though its schema declares text."""
-    found = change("c", declared(ROW="string", f_name="string"), after=ROW, families=["f"])
+    found = change("c", declared(ROW="string", f_name="string"), after=ROW, column_families=["f"])
     assert found.after == {"ROW": b"user1", "f:name": b"lucky"}
     assert "leniencies" not in found.attributes
 
@@ -118,7 +118,7 @@ def test_keys_let_validators_and_writers_accept_row() -> None:
 def test_the_longest_family_that_fits_is_taken() -> None:
     """Families may hold underscores themselves; the row key has none."""
     row = {"ROW": "", "f_a": "", "f_g_a_b": "", "f_": "", "ROW_a": ""}
-    found = change("c", after=row, families=["f", "f_g", "ROW"])
+    found = change("c", after=row, column_families=["f", "f_g", "ROW"])
     assert list(found.after or ()) == ["ROW", "f:a", "f_g:a_b", "f:", "ROW:a"]
     assert "leniencies" not in found.attributes
 
@@ -126,7 +126,7 @@ def test_the_longest_family_that_fits_is_taken() -> None:
 def test_a_column_of_no_known_family_keeps_its_name() -> None:
     """A column whose family is not known is counted; without families all names stay."""
     row = {"ROW": "", "g_a": "", "f": "", "fa": ""}
-    found = change("c", after=row, families=["f"])
+    found = change("c", after=row, column_families=["f"])
     assert list(found.after or ()) == list(row)
     assert found.attributes["leniencies"] == ["unknown-family"] * 3
     assert change("c", after=row).attributes["leniencies"] == ["assumed-hbase"]
@@ -135,7 +135,7 @@ def test_a_column_of_no_known_family_keeps_its_name() -> None:
 def test_columns_that_come_to_have_one_name_are_refused() -> None:
     """Of two columns with the same name one would be lost."""
     with pytest.raises(cw.DecodeError) as caught:
-        change("c", after={"ROW": "", "f:a": "", "f_a": ""}, families=["f"])
+        change("c", after={"ROW": "", "f:a": "", "f_a": ""}, column_families=["f"])
     assert (caught.value.code, caught.value.pointer) == ("duplicate-column", "/payload/after/f_a")
 
 
@@ -152,9 +152,9 @@ def test_keys_say_that_a_table_is_not_of_hbase() -> None:
     """A table with keys has rows, not cells, though a column is called ROW; families say it has."""
     found = change("c", after={"ROW": "text", "f_a": "b"}, key_columns=["ROW"])
     assert (found.after, found.key) == ({"ROW": "text", "f_a": "b"}, {"ROW": "text"})
-    found = change("c", after=ROW, key_columns=["f:name"], families=["f"])
+    found = change("c", after=ROW, key_columns=["f:name"], column_families=["f"])
     assert found.key == {"f:name": b"lucky"}
-    assert change("c", after={"f_name": "text"}, families=["f"]).after == {"f_name": "text"}
+    assert change("c", after={"f_name": "text"}, column_families=["f"]).after == {"f_name": "text"}
 
 
 @given(

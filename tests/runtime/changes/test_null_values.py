@@ -7,7 +7,7 @@ import pytest
 from tests.runtime.tables.histories import rows
 
 import changewire as cw
-from changewire.changes.decode_options import DecodeOptions, NullValue
+from changewire.changes.decode_options import DecodeOptions, Tombstones
 from changewire.tables import (
     ChangePosition,
     MemoryTables,
@@ -22,9 +22,9 @@ KEY = f'["shop", "users", "{DIGEST}", "u-17"]'.encode()
 PACKED = msgpack.packb(["shop", "users", b"abcdefghijklmnopqrst", "u-17"])
 
 
-def element(format: str, key: bytes | None, null_value: NullValue = "delete", **more: Any) -> Any:
+def element(format: str, key: bytes | None, tombstones: Tombstones = "delete", **more: Any) -> Any:
     """Return what becomes of a record without value."""
-    ((found, used),) = DecodeOptions(format, null_value=null_value, **more).elements(None, key)
+    ((found, used),) = DecodeOptions(format, tombstones=tombstones, **more).elements(None, key)
     assert used == []
     return found
 
@@ -80,30 +80,30 @@ def test_columns_that_are_asked_for_have_to_be_there() -> None:
     assert "id, tenant" in found.message
 
 
-@pytest.mark.parametrize("null_value", ["control", "delete"])
-def test_a_record_without_key_is_a_control_event(null_value: NullValue) -> None:
+@pytest.mark.parametrize("tombstones", ["ignore", "delete"])
+def test_a_record_without_key_is_a_control_event(tombstones: Tombstones) -> None:
     """It names no row, so there is nothing to delete."""
-    found = element("aerospike-json", None, null_value)
+    found = element("aerospike-json", None, tombstones)
     assert (found.op, found.attributes) == ("empty", {"null_value": True})
 
 
 def test_by_default_records_without_value_change_nothing() -> None:
     """Whoever did not ask for deletes gets control events, whatever the key is."""
-    assert element("aerospike-json", KEY, "control").op == "empty"
+    assert element("aerospike-json", KEY, "ignore").op == "empty"
 
 
 @pytest.mark.parametrize(
-    ("format", "null_value", "reason"),
+    ("format", "tombstones", "reason"),
     [
         ("auto", "delete", "does not say its format"),
         ("dataworks-json", "delete", "no document says"),
-        ("lindorm-json", "drop", "there are: control, delete"),
+        ("lindorm-json", "drop", "there are: ignore, delete"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(format: str, null_value: Any, reason: str) -> None:
+def test_options_that_do_not_fit_are_refused(format: str, tombstones: Any, reason: str) -> None:
     """Where keys do not name rows, no record is taken for a delete."""
     with pytest.raises(ValueError, match=reason):
-        DecodeOptions(format, null_value=null_value)
+        DecodeOptions(format, tombstones=tombstones)
 
 
 def test_a_delete_that_names_no_database_goes_to_one_table_or_none() -> None:

@@ -13,9 +13,9 @@ from changewire.cli.app import app
 
 GIVEN: dict[str, Any] = {
     "blob_bins": ["photo"],
+    "check_digests": "warn",
+    "column_families": ["f"],
     "metadata_key": "meta",
-    "digests": "count",
-    "families": ["f"],
     "time_zone": "Asia/Tokyo",
 }
 """A value of each option that is not its default."""
@@ -57,7 +57,7 @@ def test_an_option_that_no_vendor_declares_is_refused() -> None:
 def test_commands_that_decode_rows_have_each_option() -> None:
     """A command that takes key columns by more than their names has the flags of all vendors."""
     found = list(commands(typer.main.get_command(app)))
-    decoding = [one for one in found if "families" in {p.name for p in one.params}]
+    decoding = [one for one in found if "column_families" in {p.name for p in one.params}]
     assert {one.name for one in decoding} == {"run", "stream", "replay", "decode", "infer"}
     for command in decoding:
         flags = {p.name: (p.opts, p.help) for p in command.params}

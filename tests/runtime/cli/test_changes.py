@@ -67,9 +67,9 @@ def test_keys_and_families_are_passed_on(cli: Cli) -> None:
         "changes",
         "-f",
         "lindorm-json",
-        "--family",
+        "--column-family",
         "f",
-        "--family",
+        "--column-family",
         "f_g",
     )
     cells, _ = json_lines(cli(*arguments, data=LINDORM.encode()).stdout)
@@ -113,7 +113,7 @@ def test_records_without_value_are_deletes_where_asked_for(cli: Cli) -> None:
     arguments = ("decode", "--as", "changes", "-f", FORMAT, "--shape", "kcat")
     (line,) = json_lines(cli(*arguments, data=data).stdout)
     assert (line["op"], line["key"]) == ("empty", None)
-    (line,) = json_lines(cli(*arguments, "--null-value", "delete", data=data).stdout)
+    (line,) = json_lines(cli(*arguments, "--tombstones", "delete", data=data).stdout)
     assert (line["op"], line["source"]["table"], line["offset"]) == ("delete", "s", 7)
     assert line["key"] == {"aerospike_digest": "YWJjZGVmZ2hpamtsbW5vcHFyc3Q="}
 
@@ -123,13 +123,15 @@ def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
     key = '["n", "s", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]'
     data = f'{{"msg": "delete", "key": {key}}}'.encode()
     (line,) = json_lines(
-        cli("decode", "--as", "changes", "-f", FORMAT, "--digests", "count", data=data).stdout
+        cli("decode", "--as", "changes", "-f", FORMAT, "--check-digests", "warn", data=data).stdout
     )
     assert line["leniencies"] == ["missing-durable", "keys-on-delete", "digest-mismatch"]
-    refused = cli("decode", "--as", "changes", "-f", FORMAT, "--digests", "refuse", data=data)
+    refused = cli("decode", "--as", "changes", "-f", FORMAT, "--check-digests", "reject", data=data)
     assert "digest-mismatch at /key/2: expected the digest of set and user key" in refused.stderr
     assert (refused.exit_code, refused.stdout) == (1, "")
-    wrong = cli("decode", "--as", "changes", "-f", "lindorm-json", "--digests", "count", data=data)
+    wrong = cli(
+        "decode", "--as", "changes", "-f", "lindorm-json", "--check-digests", "warn", data=data
+    )
     assert "it is for aerospike-json, aerospike-msgpack" in " ".join(
         wrong.stderr.replace("│", " ").split()
     )

@@ -31,7 +31,9 @@ def test_options_come_from_a_file_and_the_command_line_wins(
     assert ended.exit_code == 0, ended.stderr
     assert json.loads(ended.stdout)["engine"].startswith("python")
     assert (output / "log").is_dir()
-    keys = written(tmp_path, f"format = 'lindorm-json'\noutput = {str(output)!r}\nkey = ['id']\n")
+    keys = written(
+        tmp_path, f"format = 'lindorm-json'\noutput = {str(output)!r}\nkey_column = ['id']\n"
+    )
     assert cli("run", "--config", keys, good, "--engine", "python").exit_code == 0
 
 

@@ -55,7 +55,7 @@ def test_current_rows_are_lines(cli: Callable[..., Ended], output: Path, tmp_pat
     kinds = [{"name": "id", "type": "LONG"}, {"name": "name", "type": "STRING"}]
     schema = tmp_path / "users.json"
     schema.write_text(json.dumps({"dataColumn": kinds}))
-    words = ["--table", "shop.users", "--rows", schema]
+    words = ["--table", "shop.users", "--row-schema", schema]
     typed = cli("current", output, *words, "--format", "dataworks-json")
     assert json_lines(typed.stdout)[1]["row"] == {"id": 2, "name": "b"}
     no_format = cli("current", output, *words)
@@ -107,5 +107,5 @@ def test_what_is_no_log_is_named(
     assert (other.exit_code, "no column 'kind'" in other.stderr) == (2, True)
     assert tmp_path.name in other.stderr.replace("\n", "")
     if words:
-        wrong = cli(command, output, *words, "--rows", tmp_path / "none.json")
+        wrong = cli(command, output, *words, "--row-schema", tmp_path / "none.json")
         assert (wrong.exit_code, "none.json" in wrong.stderr.replace("\n", "")) == (2, True)

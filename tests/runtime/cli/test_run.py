@@ -119,7 +119,16 @@ def test_values_are_shown_only_when_asked(cli: Cli, mixed: Path, tmp_path: Path)
 
 def test_keys_and_families_are_passed_on(cli: Cli, tmp_path: Path) -> None:
     """Rows have the keys that the user names; leniencies of changes are columns, and counted."""
-    options = ("-o", tmp_path / "out", "--engine", "python", "--family", "f", "--key-column", "ROW")
+    options = (
+        "-o",
+        tmp_path / "out",
+        "--engine",
+        "python",
+        "--column-family",
+        "f",
+        "--key-column",
+        "ROW",
+    )
     ended = cli("run", "-f", "lindorm-json", "-", *options, "--json", data=LINDORM.encode())
     found = json.loads(ended.stdout)["leniencies"]
     missing = dict.fromkeys(("missing-db", "missing-schema", "missing-version"), 2)

@@ -72,8 +72,11 @@ def test_the_report_is_one_of_messages(cli: Cli, mixed: Path, tmp_path: Path) ->
     ("arguments", "sentence"),
     [
         (("--row-image", "patch"), "row_image: for changes; messages are kept as they are"),
-        (("--key-column", "id", "--family", "f"), "key_columns, families: for changes"),
-        (("--null-value", "delete"), "null_value: for changes"),
+        (
+            ("--key-column", "id", "--column-family", "f"),
+            "key_columns, column_families: for changes",
+        ),
+        (("--tombstones", "delete"), "tombstones: for changes"),
         (("-f", "auto"), "messages have the columns of one format"),
         (("--target", "t/{table}"), "--target needs changes: it excludes --as messages"),
         (("--as", "rows"), "'rows' is not one of: changes, messages"),

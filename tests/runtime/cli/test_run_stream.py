@@ -221,10 +221,8 @@ def test_a_terminal_shows_one_line() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--sink", "csv"], "not one of: delta, iceberg"),
-        (["--sink", "parquet"], "not one of: delta, iceberg"),
-        (["--target", "t", "--rows", "json", "--rows-by-table", "f"], "not both"),
-        (["--target", "t", "--rows-by-table", "nowhere.json"], "No such file"),
+        (["--table-format", "csv"], "not one of: delta, iceberg"),
+        (["--table-format", "parquet"], "not one of: delta, iceberg"),
         (["--json", "--metrics", "-"], "both write"),
         (["--max-dead-letters", "-"], "max_dead_letters is"),
     ],

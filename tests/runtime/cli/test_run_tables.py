@@ -133,13 +133,13 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
     ("arguments", "sentence"),
     [
         (["--engine", "spark"], "--engine spark lands files"),
-        (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
+        (["--row-schema", "embedded"], f"messages of {FORMAT} hold no schema"),
         (
-            ["--rows", "nested"],
+            ["--row-schema", "nested"],
             "a schema or its path, found 'nested'",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
-        (["--sink", "iceberg"], "No such option: --sink"),
+        (["--table-format", "iceberg"], "No such option: --table-format"),
         (["--view", "live"], "No such option: --view"),
         (["--target", "lake.{table}"], "has no slash"),
         (["--target", "lake/{tabel}"], "is no field of a target"),
@@ -175,7 +175,7 @@ def test_files_are_merged_into_typed_tables(
     monkeypatch.chdir(tmp_path)
     messages, schema = shop(tmp_path)
     places = ("--output", "out", "--target", "lake/{table}")
-    how = ("--rows", schema if rows == "file" else rows, "--schema-evolution", "strict")
+    how = ("--row-schema", schema if rows == "file" else rows, "--schema-evolution", "strict")
     ended = cli("run", "-f", "dataworks-json", messages, *places, *how)
     assert ended.exit_code == 0
     shown = " ".join(ended.stderr.split())
@@ -191,7 +191,7 @@ def test_files_are_merged_into_typed_tables(
 def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, rows: str) -> None:
     """Without tables the columns before and after of a run have the types of schemas."""
     messages, schema = shop(tmp_path)
-    how = ("--rows", schema if rows == "file" else rows, "--engine", engine)
+    how = ("--row-schema", schema if rows == "file" else rows, "--engine", engine)
     where = ("--output", tmp_path / "out", *how)
     ended = cli("run", "-f", "dataworks-json", messages, *where)
     assert (ended.exit_code, "dead letters (wrong-type 1)" in ended.stderr) == (0, True)
@@ -206,10 +206,10 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--rows", "embedded"], f"messages of {FORMAT} hold no schema"),
-        (["--rows", "missing.json"], "a schema or its path, found 'missing.json'"),
-        (["--rows", "missing.json", "--as", "messages"], "messages are kept as they are"),
-        (["--rows", "variant"], "rows='variant' is for Spark"),
+        (["--row-schema", "embedded"], f"messages of {FORMAT} hold no schema"),
+        (["--row-schema", "missing.json"], "a schema or its path, found 'missing.json'"),
+        (["--row-schema", "missing.json", "--as", "messages"], "messages are kept as they are"),
+        (["--row-schema", "variant"], "row_schema='variant' is for Spark"),
     ],
 )
 def test_rows_that_outputs_cannot_have(
@@ -245,7 +245,10 @@ def test_types_are_given_by_table(
     (tmp_path / "topic.jsonl").write_bytes(b"\n".join(lines))
     (tmp_path / "rows.json").write_text('{"d.t": "embedded", "*": "json"}', encoding="utf-8")
     places = ("--output", "out", "--target", "lake/{database}/{table}")
-    options = ("--rows-by-table", "rows.json", "topic.jsonl")
+    options = ("--row-schema", "rows.json", "topic.jsonl")
+    without = cli("run", "-f", "dataworks-json", *places[:2], *options)
+    assert without.exit_code == 2
+    assert "--row-schema by table: only with --target" in " ".join(without.stderr.split())
     ended = cli("run", "-f", "dataworks-json", *places, *options)
     assert ended.exit_code == 0, ended.stderr
     (row,) = DeltaTable("lake/d/t").to_pyarrow_table().to_pylist()
@@ -254,4 +257,4 @@ def test_types_are_given_by_table(
     (tmp_path / "rows.json").write_text("[]", encoding="utf-8")
     ended = cli("run", "-f", "dataworks-json", *places, *options)
     assert ended.exit_code == 2
-    assert "expected a JSON object of names of tables" in " ".join(ended.stderr.split())
+    assert "a schema of rows is a JSON object" in " ".join(ended.stderr.split())

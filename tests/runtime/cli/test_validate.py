@@ -94,7 +94,7 @@ def test_values_act_on_no_terminal(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_unknown_properties_are_issues_where_asked(cli: Cli, tmp_path: Path) -> None:
-    """A property that the schema lacks passes, except in the closed check."""
+    """A property that the schema lacks passes, except in the strict check."""
     message = {**examples("delete")[0], "newer": 1}
     path = tmp_path / "in"
     path.write_text(json.dumps(message), encoding="utf-8")

@@ -38,7 +38,7 @@ def test_a_payload_alone_is_read_counted_and_written_so() -> None:
     assert cw.changes(model) == cw.changes(other)
     assert json.loads(cw.encode(model)) == PAYLOAD
     assert json.loads(cw.encode(other)) == {"payload": PAYLOAD}
-    assert cw.validate(data, format="lindorm-json", closed=True) == []
+    assert cw.validate(data, format="lindorm-json", strict=True) == []
 
 
 def test_it_is_detected_by_all_that_a_payload_has() -> None:
@@ -57,7 +57,7 @@ def test_unknown_properties_stay_where_they_were() -> None:
     model = cw.decode(data_of(message), format="lindorm-json")
     assert dict(model.extra) == {"/newer": [1], "/source/a~1b": None, "/@alone": "payload"}
     assert json.loads(cw.encode(model)) == message
-    issues = cw.validate(data_of(message), format="lindorm-json", closed=True)
+    issues = cw.validate(data_of(message), format="lindorm-json", strict=True)
     assert {issue.pointer for issue in issues} == set(model.extra)
 
 

@@ -34,8 +34,8 @@ ELSEWHERE = {
     "pattern-mismatch": "no schema of aerospike-json has a pattern",
     "rule-broken": "no schema of aerospike-json has a rule between properties",
     "too-large": "JSON cannot ask for more memory than its own length",
-    "undeclared-column": "of closed checks, in tests/runtime/changes and tests/runtime/kafka",
-    "unknown-property": "of closed checks, in test_verdicts.py: decode keeps what it does not know",
+    "undeclared-column": "of strict checks, in tests/runtime/changes and tests/runtime/kafka",
+    "unknown-property": "of strict checks, in test_verdicts.py: decode keeps what it does not know",
 }
 """Codes that no file of the corpus has, and why."""
 

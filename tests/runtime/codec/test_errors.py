@@ -132,7 +132,7 @@ def test_pointers_are_escaped(name: str, shown: str) -> None:
     issues = cw.validate(
         {"msg": "delete", "key": ["n", None, "A" * 26 + "A=", 1], name: 1},
         format="aerospike-json",
-        closed=True,
+        strict=True,
     )
     (issue,) = issues
     assert (

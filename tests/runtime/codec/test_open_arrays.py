@@ -57,7 +57,7 @@ def test_more_positions_are_kept_counted_and_written_back(message: Any, extra: A
 @pytest.mark.parametrize(("message", "extra"), CASES.values(), ids=CASES)
 def test_a_closed_check_names_each_of_them(message: Any, extra: Any) -> None:
     """Producers are told of each position that the schema does not name."""
-    issues = cw.validate(encode(message), format="aerospike-msgpack", closed=True)
+    issues = cw.validate(encode(message), format="aerospike-msgpack", strict=True)
     assert {issue.pointer for issue in issues} == set(extra)
     assert {(issue.code, issue.rule) for issue in issues} == {("unknown-property", "items")}
 

@@ -73,7 +73,7 @@ def test_errors_of_a_parsed_message() -> None:
     """The package reports every issue of a parsed message, unknown properties if asked."""
     parsed = {"schema": {}, "payload": {"op": "QUERY", "timestamp": {"eventTime": 5}}, "x": 1}
     assert [issue[0] for issue in dataworks_json.errors(parsed)] == ["/version"]
-    assert [issue[0] for issue in dataworks_json.errors(parsed, closed=True)] == ["/version", "/x"]
+    assert [issue[0] for issue in dataworks_json.errors(parsed, strict=True)] == ["/version", "/x"]
 
 
 def test_the_package_needs_no_runtime() -> None:

@@ -171,13 +171,13 @@ def test_validate_agrees_with_decode(form: Format, data: st.DataObject) -> None:
 def test_closed_checks_name_unknown_properties(
     json_format: JsonFormat, data: st.DataObject
 ) -> None:
-    """A closed check reports each property that the schema does not name, and nothing else."""
+    """A strict check reports each property that the schema does not name, and nothing else."""
     form = json_format
     value = data.draw(form.strategy("message"))
     objects = form.objects(value)
     for obj in objects:
         obj["no such name"] = 1
-    issues = form.codec.validate(value, closed=True)
+    issues = form.codec.validate(value, strict=True)
     assert {issue.code for issue in issues} == {"unknown-property"}
     assert len(issues) == len(objects)
     assert form.codec.validate(value) == []

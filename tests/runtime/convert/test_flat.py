@@ -28,7 +28,7 @@ def to_json(data: bytes, **options: Any) -> bytes:
 
 
 def issues(call: Any, data: bytes, **options: Any) -> list[tuple[str, str]]:
-    """Return rule, or code of what is always refused, and pointer of what a conversion refuses."""
+    """Return rule, or code of what is always rejected, and pointer of what a conversion rejects."""
     with pytest.raises(cw.EncodeError) as caught:
         call(data, **options)
     found = caught.value.issues
@@ -94,7 +94,7 @@ def test_keys_come_back(value: Any) -> None:
     ],
 )
 def test_losses_of_flat_json(rule: str, pointer: str, item: dict[str, Any], value: Any) -> None:
-    """Each loss refuses the message; where it is allowed it is told, and the value is the same."""
+    """Each loss rejects the message; where it is allowed it is told, and the value is the same."""
     data = text({"name": "b", **item})
     assert issues(to_flat, data) == [(rule, pointer)]
     losses: list[cw.Issue] = []
@@ -109,7 +109,7 @@ def test_an_order_that_is_none_is_no_loss() -> None:
 
 
 def test_names_that_flat_json_has_no_place_for() -> None:
-    """Two bins of one name, and one with the name of the metadata, are refused always."""
+    """Two bins of one name, and one with the name of the metadata, are rejected always."""
     one = {"name": "metadata", "type": "int", "value": 1}
     assert issues(to_flat, text(one), lossy=True) == [("duplicate-key", "/bins/0/name")]
     two = {**one, "name": "b"}
@@ -117,7 +117,7 @@ def test_names_that_flat_json_has_no_place_for() -> None:
 
 
 def test_values_that_json_has_no_type_for() -> None:
-    """Null, and integers beyond 64 bits, are refused always."""
+    """Null, and integers beyond 64 bits, are rejected always."""
     data = dumps({"m": METADATA, "a/b": None, "c": 2**63, "d": 1})
     found = [("not-encodable", "/a~1b"), ("not-encodable", "/c")]
     assert issues(to_json, data, lossy=True) == found

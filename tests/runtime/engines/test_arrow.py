@@ -192,7 +192,7 @@ TYPES: dict[str, Any] = {
 @pytest.mark.parametrize("name", TYPES)
 def test_rows_may_have_types(name: str) -> None:
     """Typed rows are those of Spark: values fit exactly, or the element is a dead letter."""
-    decoded = cwa.decode(MESSAGES[:4], format=FORMAT, rows=TYPES[name])
+    decoded = cwa.decode(MESSAGES[:4], format=FORMAT, row_schema=TYPES[name])
     assert decoded.changes.schema.field("after").type == pa.struct(TYPES["pyarrow"])
     changes, _, dead_letters, counts = decoded.tables()
     assert changes.column("after").to_pylist()[0] == {"count": None, "flag": None}
@@ -205,14 +205,14 @@ def test_rows_may_have_types(name: str) -> None:
 def test_text_in_metadata_of_a_column_holds_any_value() -> None:
     """Metadata of an Arrow column means what it means in Spark."""
     flag = pa.field("flag", pa.string(), metadata={"contentMediaType": "application/json"})
-    decoded = cwa.decode(MESSAGES[1:2], format=FORMAT, rows=pa.schema([flag]))
+    decoded = cwa.decode(MESSAGES[1:2], format=FORMAT, row_schema=pa.schema([flag]))
     assert decoded.changes.read_all().column("after").to_pylist() == [{"flag": "true"}]
 
 
 def test_variant_is_for_spark() -> None:
     """There is no VARIANT in Arrow, and the text says so."""
     with pytest.raises(ValueError, match="for Spark"):
-        cwa.decode(MESSAGES, format=FORMAT, rows="variant")
+        cwa.decode(MESSAGES, format=FORMAT, row_schema="variant")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_variant_is_for_spark() -> None:
 def test_a_type_that_no_column_has_is_refused(kind: pa.DataType, name: str) -> None:
     """It is refused before a message is read."""
     with pytest.raises(ValueError, match=f"a row has no column of type {name}$"):
-        cwa.decode(MESSAGES, format=FORMAT, rows=pa.schema([("a", kind)]))
+        cwa.decode(MESSAGES, format=FORMAT, row_schema=pa.schema([("a", kind)]))
 
 
 def test_types_of_the_same_values_are_one_type() -> None:
@@ -243,7 +243,7 @@ def test_types_of_the_same_values_are_one_type() -> None:
             "h": pa.timestamp("ms", "Asia/Tokyo"),
         }
     )
-    found = cwa.decode(MESSAGES, format=FORMAT, rows=given).changes.schema.field("after").type
+    found = cwa.decode(MESSAGES, format=FORMAT, row_schema=given).changes.schema.field("after").type
     assert found == pa.struct(
         {
             "a": pa.string(),
@@ -264,7 +264,7 @@ def test_columns_of_all_schemas_in_the_messages() -> None:
         dataworks_insert({"id": "STRING", "more": "LONG"}, id="c", more=3),
         b"{",
     ]
-    decoded = cwa.decode(sent, format="dataworks-json", rows="embedded")
+    decoded = cwa.decode(sent, format="dataworks-json", row_schema="embedded")
     kind = decoded.changes.schema.field("after").type
     utc = pa.timestamp("us", "UTC")
     assert kind == pa.struct({"id": pa.int64(), "name": pa.string(), "at": utc})
@@ -288,7 +288,7 @@ def test_columns_of_all_schemas_in_the_messages() -> None:
 def test_columns_that_nothing_declares(messages: Any, format: str, why: str) -> None:
     """A sentence says what is missing."""
     with pytest.raises(ValueError, match=why):
-        cwa.decode(messages, format=format, rows="embedded")
+        cwa.decode(messages, format=format, row_schema="embedded")
 
 
 def test_no_spark_is_loaded() -> None:
@@ -298,7 +298,7 @@ import sys
 import pyarrow as pa
 import changewire.arrow as cwa, changewire.engines.changelog
 cwa.decode(b"{}", format="aerospike-json").tables()
-cwa.decode(b"{}", format="aerospike-json", rows=pa.schema({"a": pa.int64()})).tables()
+cwa.decode(b"{}", format="aerospike-json", row_schema=pa.schema({"a": pa.int64()})).tables()
 print(*{"pyspark", "deltalake"} & {*sys.modules})
 """
     environment = {"PYTHONPATH": ":".join(sys.path)}

@@ -61,7 +61,9 @@ def test_versions_of_a_type_are_those_of_the_model(data: st.DataObject) -> None:
     history = [*data.draw(histories(IMAGES)), *data.draw(truncates()), *data.draw(halves())]
     order = [one for batch in data.draw(deliveries(history)) for one in batch]
     log = log_of(order)
-    found = cwa.history(log, table="d.t", apply_truncates=True, rows=TYPED, key_columns=["id"])
+    found = cwa.history(
+        log, table="d.t", apply_truncates=True, row_schema=TYPED, key_columns=["id"]
+    )
     assert found.schema.names == ["id", "a", "b", *SPANS]
     rows = typed_versions_in(found.to_pylist(maps_as_pydicts="strict"))
     assert rows == versions_of(declared(history, ["a", "b"]), befores_wait=True)
@@ -223,7 +225,7 @@ def test_columns_of_a_type() -> None:
     """Columns of the key that the type lacks are text; a large string is a string."""
     changes = log_of(placed(*PRICES))
     kind = pa.schema([("a", pa.decimal128(10, 2)), ("c", pa.large_string())])
-    found = cwa.history(changes, table="d.t", rows=kind, names="auto_cdc")
+    found = cwa.history(changes, table="d.t", row_schema=kind, names="auto_cdc")
     assert found.schema.names == ["a", "c", "id", "__START_AT", "__END_AT", "_changewire"]
     assert found.schema.field("c").type == pa.string()
     rows = [(one["id"], one["a"] and str(one["a"]), one["c"]) for one in found.to_pylist()]
@@ -239,7 +241,7 @@ def test_a_change_that_does_not_fit_is_named() -> None:
     """By its place and its column, and without its value."""
     changes = log_of(placed(*PRICES, change(key=2, a="secret")))
     with pytest.raises(OutputError, match="the change at topic/0/5: /after/a: ") as raised:
-        cwa.history(changes, table="d.t", rows=TYPED)
+        cwa.history(changes, table="d.t", row_schema=TYPED)
     assert "secret" not in str(raised.value)
 
 
@@ -247,14 +249,16 @@ def test_schemas_of_rows() -> None:
     """The schema of a message needs the name of its format, and gives the columns that it names."""
     changes = log_of(placed(*PRICES))
     schema = '{"dataColumn": [{"name": "id", "type": "LONG"}, {"name": "a", "type": "DOUBLE"}]}'
-    found = cwa.history(changes, table="d.t", rows=schema, format="dataworks-json")
+    found = cwa.history(changes, table="d.t", row_schema=schema, format="dataworks-json")
     assert [(one["id"], one["a"]) for one in found.to_pylist()] == [(1, 9.9), (1, 9.95), (1, None)]
     with pytest.raises(ValueError, match="needs `format`"):
-        cwa.history(changes, table="d.t", rows=schema)
+        cwa.history(changes, table="d.t", row_schema=schema)
     with pytest.raises(ValueError, match="needs `format`"):
-        cwa.history(changes, table="d.t", rows=schema, families=["f"])
-    with pytest.raises(ValueError, match="families does not apply to dataworks-json"):
-        cwa.history(changes, table="d.t", rows=schema, format="dataworks-json", families=["f"])
+        cwa.history(changes, table="d.t", row_schema=schema, column_families=["f"])
+    with pytest.raises(ValueError, match="column_families does not apply to dataworks-json"):
+        cwa.history(
+            changes, table="d.t", row_schema=schema, format="dataworks-json", column_families=["f"]
+        )
 
 
 def test_the_schema_of_an_hbase_table() -> None:
@@ -271,9 +275,9 @@ def test_the_schema_of_an_hbase_table() -> None:
         }
         for at, value in [(1, "QUJD"), (2, "REVG")]
     ]
-    options: dict[str, Any] = {"format": "lindorm-json", "families": ["f"]}
+    options: dict[str, Any] = {"format": "lindorm-json", "column_families": ["f"]}
     decoded = cwa.decode([json.dumps(one).encode() for one in messages], **options)
-    found = cwa.history(decoded.changes, table="n.t", rows=schema, **options)
+    found = cwa.history(decoded.changes, table="n.t", row_schema=schema, **options)
     assert found.select(["ROW", "f:a", "is_current"]).to_pylist() == [
         {"ROW": b"row", "f:a": b"ABC", "is_current": False},
         {"ROW": b"row", "f:a": b"DEF", "is_current": True},
@@ -284,10 +288,10 @@ def test_rows_that_versions_cannot_have() -> None:
     """The error says what they are, or which columns versions have too."""
     changes = log_of(placed(change(Op="x")))
     with pytest.raises(OutputError, match="the names Op"):
-        cwa.history(changes, table="d.t", rows=pa.schema([("Op", pa.string())]))
+        cwa.history(changes, table="d.t", row_schema=pa.schema([("Op", pa.string())]))
     with pytest.raises(OutputError, match="no change of the table has a key"):
-        cwa.history(changes, table="d.other", rows=TYPED)
+        cwa.history(changes, table="d.other", row_schema=TYPED)
     with pytest.raises(ValueError, match="'variant' is for Spark"):
-        cwa.history(changes, table="d.t", rows="variant")
+        cwa.history(changes, table="d.t", row_schema="variant")
     with pytest.raises(ValueError, match="found 'embedded'"):
-        cwa.history(changes, table="d.t", rows="embedded")
+        cwa.history(changes, table="d.t", row_schema="embedded")

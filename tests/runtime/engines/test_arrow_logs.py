@@ -71,7 +71,7 @@ def test_hostile_names(name: str, tmp_path: Path) -> None:
     pq.write_table(log_of(placed(hostile)), tmp_path / "a.parquet")
     (row,) = cwa.history(tmp_path, table=f"d.{name}").to_pylist()
     assert json.loads(row["row"]) == {"id": "k", name: "v"}
-    typed = cwa.current(tmp_path, table=f"d.{name}", rows=pa.schema([(name, pa.string())]))
+    typed = cwa.current(tmp_path, table=f"d.{name}", row_schema=pa.schema([(name, pa.string())]))
     assert typed.to_pylist()[0][name] == "v"
     assert cwa.trace(tmp_path, {"id": "k"}, table=f"d.{name}").steps
 

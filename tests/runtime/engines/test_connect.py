@@ -83,10 +83,10 @@ def test_messages_land_as_they_are(remote: SparkSession, tmp_path: Path) -> None
     check_messages(made, remote)
 
 
-@pytest.mark.parametrize("sink", ["parquet", "delta"])
-def test_a_stream_lands_once(remote: SparkSession, tmp_path: Path, sink: str) -> None:
+@pytest.mark.parametrize("table_format", ["parquet", "delta"])
+def test_a_stream_lands_once(remote: SparkSession, tmp_path: Path, table_format: str) -> None:
     """Each element of a stream of files is in the log once, also after a second run."""
-    made = stream(tmp_path, 2, sink)
+    made = stream(tmp_path, 2, table_format)
     heard: list[int] = []
     for _ in range(2):
         query = landing(made, remote)
@@ -101,7 +101,7 @@ def landing(made: Stream, remote: SparkSession) -> StreamingQuery:
         made.read(remote),
         format=FORMAT,
         log=made.place.target,
-        sink=made.sink,
+        table_format=made.table_format,
         checkpoint=str(made.root / "checkpoint"),
         trigger=AVAILABLE_NOW,
     )
@@ -153,7 +153,7 @@ def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_pa
     narrow, wide = {"id": "LONG"}, {"id": "LONG", "name": "STRING"}
     lake.send_records(records(message("INSERT", 1, {"id": 1}, types=narrow)))
     lake.send_records(records(message("INSERT", 2, {"id": 2, "name": "b"}, types=wide), start=1))
-    lake.apply_messages(remote, format=DATAWORKS, rows="embedded")
+    lake.apply_messages(remote, format=DATAWORKS, row_schema="embedded")
     rows = lake.table(remote, "t").select("id", "name").orderBy("id").collect()
     assert [tuple(row) for row in rows] == [(1, None), (2, "b")]
 
@@ -165,10 +165,10 @@ def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None
     lake.send_records(records(many, message("INSERT", 1, {"id": 1, "name": "a"})))
     name = StructField("name", StringType())
     narrow, wide = (StructType([StructField("id", kind), name]) for kind in (INT, LONG))
-    lake.apply_messages(remote, format=DATAWORKS, rows=narrow)
+    lake.apply_messages(remote, format=DATAWORKS, row_schema=narrow)
     log, target = lake.places["log"], lake.places["target"]
     assert cws.dead_letters(remote, log).count() == 1
-    done = [cws.replay(remote, format=DATAWORKS, **lake.places, rows=wide) for _ in range(2)]
+    done = [cws.replay(remote, format=DATAWORKS, **lake.places, row_schema=wide) for _ in range(2)]
     assert [(one.dead_letters, one.closed) for one in done] == [(1, 1), (0, 0)]
     assert not cws.verify(remote, log, target=target).count()
     assert {row["id"] for row in lake.table(remote, "t").collect()} == {1, 2**40}

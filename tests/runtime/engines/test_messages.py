@@ -241,10 +241,10 @@ def test_a_decoder_of_messages_pickles() -> None:
         ({"format": "auto"}, "one format: name it in place of auto"),
         ({"format": "nope"}, "no format 'nope'"),
         (
-            {"row_image": "patch", "keys": ["id"]},
+            {"row_image": "patch", "key_columns": ["id"]},
             "row_image, key_columns: for changes; messages are kept",
         ),
-        ({"null_value": "delete"}, "null_value: for changes"),
+        ({"tombstones": "delete"}, "tombstones: for changes"),
         ({"elements_as": "rows"}, "no elements_as 'rows'; there are: changes, messages"),
     ],
 )

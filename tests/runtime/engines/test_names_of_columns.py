@@ -32,7 +32,7 @@ def write(**bins: int | str) -> bytes:
 
 def decoded(message: bytes, rows: pa.Schema = TYPE) -> tuple[dict[str, Any], ...]:
     """Return the rows of a message as changes and as dead letters."""
-    changes, _, letters, _ = cwa.decode([message], format=FORMAT, rows=rows).tables()
+    changes, _, letters, _ = cwa.decode([message], format=FORMAT, row_schema=rows).tables()
     return (*changes.to_pylist(), *letters.to_pylist())
 
 
@@ -89,7 +89,7 @@ def test_tables_have_the_column(tmp_path: Path, row_image: Any) -> None:
         row_image=row_image,
         target=f"{tmp_path}/lake/{{table}}",
         default_table="users",
-        rows=TYPE,
+        row_schema=TYPE,
         log=str(tmp_path / "log"),
     )
     assert outcome.counts.leniencies["other-case"] == 1
@@ -106,7 +106,7 @@ def test_histories_have_the_column(row_image: Any) -> None:
     message = msgspec.json.decode(write(age=7, name="a"))
     table = message["key"][1]
     changes = cwa.decode([msgspec.json.encode(message)], format=FORMAT, row_image=row_image).changes
-    found = cwa.history(changes.read_all(), table=f"{message['key'][0]}.{table}", rows=TYPE)
+    found = cwa.history(changes.read_all(), table=f"{message['key'][0]}.{table}", row_schema=TYPE)
     (version,) = pa.table(found).to_pylist()
     assert (version["Age"], version["name"]) == (7, "a")
 
@@ -117,9 +117,9 @@ def test_spark_has_the_rows_of_arrow(spark: SparkSession) -> None:
     messages = [write(age=7, name="a"), write(age=1, AGE=2)]
     frame = spark.createDataFrame([(one,) for one in messages], "value binary").coalesce(1)
     names = ("kind", "after", "leniencies", "code", "pointer")
-    rows = cws.decode(frame, format=FORMAT, rows=kind).rows.select(*names)
+    rows = cws.decode(frame, format=FORMAT, row_schema=kind).rows.select(*names)
     found = rows.toArrow().to_pylist()
-    theirs = cwa.decode(messages, format=FORMAT, rows=TYPE).rows.read_all().select(names)
+    theirs = cwa.decode(messages, format=FORMAT, row_schema=TYPE).rows.read_all().select(names)
     assert found == theirs.to_pylist()
     assert [row["kind"] for row in found] == ["change", "dead_letter"]
 

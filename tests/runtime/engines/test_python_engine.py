@@ -260,10 +260,10 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"a column op of type string is needed, and .* lacks it"):
         landed(tmp_path / "messages", source)
     typed = pa.schema([("myBlob", pa.binary())])
-    landed(tmp_path / "typed", source, rows=typed)
+    landed(tmp_path / "typed", source, row_schema=typed)
     kind = pq.read_schema(next((tmp_path / "typed").iterdir())).field("after").type
     assert kind == pa.struct(typed)
-    assert landed(tmp_path / "typed", source, rows=typed).already_in_log
+    assert landed(tmp_path / "typed", source, row_schema=typed).already_in_log
     with pytest.raises(OutputError, match=r"before of type string is needed, and .* has struct<"):
         landed(tmp_path / "typed", source)
 

@@ -80,7 +80,7 @@ def typed() -> pa.Table:
 
 def after(message: bytes, kind: Any) -> pa.StructArray:
     """Return the row of a message as columns of a type."""
-    decoded = cwa.decode(message, format="lindorm-json", key_columns=["id"], rows=kind)
+    decoded = cwa.decode(message, format="lindorm-json", key_columns=["id"], row_schema=kind)
     (rows,) = decoded.changes.read_all().column("after").chunks
     return rows
 

@@ -41,7 +41,7 @@ def without_records(rows: Any) -> list[Any]:
 @pytest.mark.parametrize("rows", ["json", pa.schema({"name": pa.string()})], ids=["json", "typed"])
 def test_arrow_reads_what_follows(rows: Any) -> None:
     """Changes are those of plain records; the key of the record stays as it was."""
-    options: dict[str, Any] = {"format": "lindorm-json", "rows": rows}
+    options: dict[str, Any] = {"format": "lindorm-json", "row_schema": rows}
     plain = cwa.decode(records(LINDORM, is_framed=False), **options).changes.read_all()
     framed = records(LINDORM, is_framed=True)
     found = cwa.decode(framed, **options, strip_registry_prefix=True).changes.read_all()
@@ -68,7 +68,7 @@ def test_embedded_columns_are_those_behind_the_prefix() -> None:
     found = cwa.decode(
         [PREFIX + DATAWORKS],
         format="dataworks-json",
-        rows="embedded",
+        row_schema="embedded",
         strip_registry_prefix=True,
     )
     (row,) = found.changes.read_all().to_pylist()

@@ -71,7 +71,7 @@ def test_a_json_schema_types_aerospike_bins(spark: SparkSession, tmp_path: Path)
     schemas: Sequence[Any] = (ROW_SCHEMA, path, str(path), json.dumps(ROW_SCHEMA))
     types = [cws.row_type(schema).simpleString() for schema in schemas]
     assert len(set(types)) == 1
-    decoded = cws.decode(frame(spark, message), format="aerospike-json", rows=path)
+    decoded = cws.decode(frame(spark, message), format="aerospike-json", row_schema=path)
     (row,) = rows_after(decoded)
     assert plain(row) == {
         "id": 2**63 - 1,
@@ -91,7 +91,7 @@ def test_what_contradicts_a_json_schema_is_a_dead_letter(spark: SparkSession) ->
     """A value of another type than the schema says is refused with its place."""
     wrong = [("at", "str", "yesterday"), ("photo", "str", "*"), ("id", "str", "1")]
     messages = [aerospike(bin_) for bin_ in wrong]
-    decoded = cws.decode(frame(spark, *messages), format="aerospike-json", rows=ROW_SCHEMA)
+    decoded = cws.decode(frame(spark, *messages), format="aerospike-json", row_schema=ROW_SCHEMA)
     letters = decoded.dead_letters.select("code", "pointer").collect()
     assert {tuple(row) for row in letters} == {("wrong-type", f"/after/{n}") for n, _, _ in wrong}
 

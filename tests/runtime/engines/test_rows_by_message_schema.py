@@ -54,7 +54,9 @@ def test_the_schema_of_dataworks_messages_types_rows(spark: SparkSession) -> Non
         ok=True,
         place={"x": 1},
     )
-    decoded = cws.decode(frame(spark, message), format="dataworks-json", rows=dataworks_schema())
+    decoded = cws.decode(
+        frame(spark, message), format="dataworks-json", row_schema=dataworks_schema()
+    )
     (row,) = rows_after(decoded)
     assert plain(row) == {
         "id": -(2**63),
@@ -74,7 +76,7 @@ def test_rounding_to_a_declared_double_is_counted(spark: SparkSession) -> None:
     values = ["0.12345678901234567890", 2**53 + 1, "1e-400", 0.5, "1.10", "1e400"]
     messages = [dataworks_insert({"price": "DOUBLE"}, price=value) for value in values]
     schema = json.dumps(dataworks_schema({"price": "DOUBLE"}))
-    decoded = cws.decode(frame(spark, *messages), format="dataworks-json", rows=schema)
+    decoded = cws.decode(frame(spark, *messages), format="dataworks-json", row_schema=schema)
     rows = decoded.rows.select("after.price", "leniencies", "pointer").collect()
     found = {(row["price"], "rounded-number" in row["leniencies"], row["pointer"]) for row in rows}
     assert found == {
@@ -124,7 +126,7 @@ def test_the_schema_of_lindorm_messages_types_rows(spark: SparkSession) -> None:
         by_name={"a": 1},
         by_number=[[1, "a"], [2, "b"]],
     )
-    decoded = cws.decode(frame(spark, message), format="lindorm-json", rows=LINDORM_SCHEMA)
+    decoded = cws.decode(frame(spark, message), format="lindorm-json", row_schema=LINDORM_SCHEMA)
     (row,) = rows_after(decoded)
     found = plain(row)
     assert str(found.pop("not_finite")) == "nan"
@@ -152,7 +154,7 @@ def test_rounding_in_lindorm_rows_is_counted(spark: SparkSession) -> None:
     source = '"source": {"namespace": "n", "table": "t", "ts_ms": 1}'
     payload = f'{{"op": "c", "ts_ms": 1, "after": {{"ratio": 0.12345678901234567890}}, {source}}}'
     message = f'{{"schema": {json.dumps(schema)}, "payload": {payload}}}'.encode()
-    decoded = cws.decode(frame(spark, message), format="lindorm-json", rows=schema)
+    decoded = cws.decode(frame(spark, message), format="lindorm-json", row_schema=schema)
     assert [row["ratio"] for row in rows_after(decoded)] == [0.12345678901234568]
     missing = dict.fromkeys(("missing-before", "missing-db", "missing-version"), 1)
     assert decoded.counts.leniencies == {"rounded-number": 1, **missing}
@@ -162,6 +164,8 @@ def test_columns_of_hbase_rows_are_binary(spark: SparkSession) -> None:
     """The cells of an HBase table are bytes, under the names that their families give them."""
     schema = lindorm.declared(ROW="string", f_a="string")
     message = lindorm_insert(schema, ROW="cm93", f_a="QUJD")
-    decoded = cws.decode(frame(spark, message), format="lindorm-json", rows=schema, families=["f"])
+    decoded = cws.decode(
+        frame(spark, message), format="lindorm-json", row_schema=schema, column_families=["f"]
+    )
     (row,) = rows_after(decoded)
     assert plain(row) == {"ROW": b"row", "f:a": b"ABC"}

@@ -99,7 +99,7 @@ def test_comments_of_the_schema_reach_the_table(decoded: cws.DecodedFrames) -> N
 
 def test_variant_rows_can_be_reached_into(messages: DataFrame) -> None:
     """With rows="variant" the columns of a row are read without parsing text."""
-    changes = cws.decode(messages, format=FORMAT, rows="variant").changes
+    changes = cws.decode(messages, format=FORMAT, row_schema="variant").changes
     found = changes.select(F.variant_get("after", "$.count", "bigint").alias("count"))
     assert [row["count"] for row in found.where("count is not null").collect()] == [-(2**63)]
 
@@ -117,7 +117,7 @@ ROW = StructType(
 
 def test_typed_rows_hold_typed_values(messages: DataFrame) -> None:
     """With a StructType the columns of a row have its types, bytes and 64-bit integers included."""
-    changes = cws.decode(messages, format=FORMAT, rows=ROW).changes
+    changes = cws.decode(messages, format=FORMAT, row_schema=ROW).changes
     row = changes.where("offset = 1").select("after.count", "after.ratio", "after.myBlob").first()
     assert row is not None
     assert (row["count"], str(row["ratio"]), row["myBlob"]) == (-(2**63), "nan", None)
@@ -125,7 +125,7 @@ def test_typed_rows_hold_typed_values(messages: DataFrame) -> None:
 
 def test_columns_that_the_type_lacks_are_kept(messages: DataFrame) -> None:
     """What a row type does not name goes to the attributes, and is not lost."""
-    changes = cws.decode(messages, format=FORMAT, rows=ROW).changes
+    changes = cws.decode(messages, format=FORMAT, row_schema=ROW).changes
     row = changes.where("offset = 1").first()
     assert row is not None
     assert json.loads(row["attributes"])["undeclared"] == {"after": {"flag": True}}
@@ -133,7 +133,7 @@ def test_columns_that_the_type_lacks_are_kept(messages: DataFrame) -> None:
 
 def test_a_value_that_does_not_fit_is_a_dead_letter(messages: DataFrame) -> None:
     """A map whose entry is a list does not fit a map of doubles: the place is named."""
-    letters = cws.decode(messages, format=FORMAT, rows=ROW).dead_letters
+    letters = cws.decode(messages, format=FORMAT, row_schema=ROW).dead_letters
     row = letters.where("offset = 0").first()
     assert row is not None
     assert (row["code"], row["pointer"]) == ("wrong-type", "/after/myMap/l")
@@ -150,7 +150,7 @@ def test_a_frame_without_values_is_refused(spark: SparkSession, column: str) -> 
 def test_unknown_rows_are_refused(messages: DataFrame) -> None:
     """Rows are JSON text, VARIANT or a StructType, and nothing else."""
     with pytest.raises(ValueError, match=r"a schema or its path, found 'xml'"):
-        cws.decode(messages, format=FORMAT, rows="xml")
+        cws.decode(messages, format=FORMAT, row_schema="xml")
 
 
 def test_nothing_is_written_when_an_element_is_lost(
@@ -168,8 +168,10 @@ def test_what_a_log_has_is_left_out(
 ) -> None:
     """A second write appends only what the log lacks, and counts all."""
     log = str(tmp_path / "log")
-    first = cws.write(cws.DecodedFrames(decoded.rows.where("offset < 7")), log, sink="parquet")
-    again = cws.write(decoded, log, sink="parquet")
+    first = cws.write(
+        cws.DecodedFrames(decoded.rows.where("offset < 7")), log, table_format="parquet"
+    )
+    again = cws.write(decoded, log, table_format="parquet")
     assert (first.already_in_log, again.already_in_log) == (0, first.counts.elements)
     rows = spark.read.parquet(log)
     assert rows.count() == rows.select("offset", "element").distinct().count()
@@ -246,4 +248,4 @@ def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
         ["after-on-delete", "missing-version", "missing-db", *["undeclared-field"] * 2],
     )
     with pytest.raises(ValueError, match="it is for lindorm-json"):
-        cws.decode(frame, format="dataworks-json", families=["f"])
+        cws.decode(frame, format="dataworks-json", column_families=["f"])

@@ -60,7 +60,7 @@ def log_in(folder: Path, *tables: pa.Table) -> str:
 
 def history(spark: SparkSession, log: str, **options: Any) -> DataFrame:
     """Return the versions of the table ``t``, from a log of Parquet."""
-    return cws.history(spark, log, table="d.t", sink="parquet", **options)
+    return cws.history(spark, log, table="d.t", table_format="parquet", **options)
 
 
 def test_versions_are_those_of_arrow_and_of_the_model(spark: SparkSession, tmp_path: Path) -> None:
@@ -101,10 +101,10 @@ def test_refused_and_replayed_and_waiting_changes(spark: SparkSession, tmp_path:
         7: [None, "before-image-waits"],
     }
     for key, expected in reasons.items():
-        told_of = cws.trace(spark, log, {"id": key}, table="d.t", sink="parquet")
+        told_of = cws.trace(spark, log, {"id": key}, table="d.t", table_format="parquet")
         assert told_of == cwa.trace(tmp_path, {"id": key}, table="d.t")
         assert [step.refused and step.refused.reason for step in told_of.steps] == expected
-    assert not cws.trace(spark, log, {"id": 9}, table="d.t", sink="parquet").steps
+    assert not cws.trace(spark, log, {"id": 9}, table="d.t", table_format="parquet").steps
 
 
 def test_a_log_of_a_stream_and_hostile_names(spark: SparkSession, tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_versions_of_a_type_are_those_of_arrow(
     ]
     log = log_in(tmp_path, log_of(changes))
     rows: Any = DRAWN[kind]
-    found = history(spark, log, rows=rows, apply_truncates=True).toArrow()
-    arrow = cwa.history(tmp_path, table="d.t", rows=rows, apply_truncates=True)
+    found = history(spark, log, row_schema=rows, apply_truncates=True).toArrow()
+    arrow = cwa.history(tmp_path, table="d.t", row_schema=rows, apply_truncates=True)
     assert len(arrow) > HISTORIES // 2
     assert found.schema.names == arrow.schema.names
     assert plain(found.cast(arrow.schema)) == plain(arrow)
@@ -165,7 +165,7 @@ def test_columns_of_a_type(
 ) -> None:
     """What the type lacks begins no version, and decimals are exact."""
     log = log_in(tmp_path, log_of(placed(*PRICES)))
-    found = history(spark, log, rows=kind).orderBy("_changewire.sequence")
+    found = history(spark, log, row_schema=kind).orderBy("_changewire.sequence")
     assert found.columns == [
         *("id", "price", "name", "valid_from", "valid_to", "is_current", "op", "_changewire"),
     ]
@@ -183,12 +183,12 @@ def test_columns_of_a_type(
 def test_a_change_that_does_not_fit_is_named(spark: SparkSession, tmp_path: Path) -> None:
     """By its place and its column, and without its value."""
     log = log_in(tmp_path, log_of(placed(*PRICES, change(key=2, price="secret"))))
-    found = history(spark, log, rows=TYPED)
+    found = history(spark, log, row_schema=TYPED)
     with pytest.raises(PythonException, match="the change at topic/0/5: /after/price: ") as raised:
         found.collect()
     assert "secret" not in str(raised.value)
     with pytest.raises(cws.OutputError) as in_arrow:
-        cwa.history(tmp_path, table="d.t", rows=TYPED)
+        cwa.history(tmp_path, table="d.t", row_schema=TYPED)
     assert str(in_arrow.value) in str(raised.value)
 
 
@@ -196,18 +196,18 @@ def test_the_schema_of_a_message(spark: SparkSession, tmp_path: Path) -> None:
     """It needs the name of its format, which no change log says."""
     log = log_in(tmp_path, log_of(placed(*PRICES)))
     schema = '{"dataColumn": [{"name": "id", "type": "LONG"}, {"name": "price", "type": "DOUBLE"}]}'
-    found = history(spark, log, rows=schema, format="dataworks-json")
+    found = history(spark, log, row_schema=schema, format="dataworks-json")
     rows = found.orderBy("_changewire.sequence").select("id", "price", "is_current").collect()
     assert [tuple(row) for row in rows] == [(1, 9.9, False), (1, 9.95, False), (1, None, True)]
     with pytest.raises(ValueError, match="needs `format`"):
-        history(spark, log, rows=schema)
+        history(spark, log, row_schema=schema)
 
 
 def test_variant(spark: SparkSession, tmp_path: Path) -> None:
     """Rows are VARIANT, and integers that it would round stay text."""
     whole = 10**39 + 1
     log = log_in(tmp_path, log_of(placed(change(a=whole, b="1.50"))))
-    found = history(spark, log, rows="variant")
+    found = history(spark, log, row_schema="variant")
     row = found.selectExpr(
         "variant_get(row, '$.a', 'string')",
         "variant_get(row, '$.b', 'string')",
@@ -230,8 +230,8 @@ def test_columns_that_versions_have_too(spark: SparkSession, tmp_path: Path) -> 
     log = log_in(tmp_path, log_of(placed(change(Op="x"))))
     kind = StructType().add("id", LongType()).add("Op", StringType())
     with pytest.raises(cws.OutputError, match="the names Op"):
-        history(spark, log, rows=kind)
-    found = history(spark, log, rows=kind, names="auto_cdc").first()
+        history(spark, log, row_schema=kind)
+    found = history(spark, log, row_schema=kind, names="auto_cdc").first()
     assert found is not None
     assert found["Op"] == "x"
 
@@ -251,6 +251,6 @@ def test_what_is_no_log(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "log").mkdir()
     log = log_in(tmp_path / "log", rows)
     with pytest.raises(ValueError, match=r"a schema or its path, found 'text'"):
-        history(spark, log, rows="text")
+        history(spark, log, row_schema="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
-        cws.history(spark, log, table="d.other", sink="parquet", rows=TYPED)
+        cws.history(spark, log, table="d.other", table_format="parquet", row_schema=TYPED)

@@ -42,7 +42,7 @@ def test_a_decimal_of_the_user_holds_or_refuses(spark: SparkSession) -> None:
     values = ["9.90", 1.25, "1.239"]
     messages = [dataworks_insert({"price": "DOUBLE"}, price=value) for value in values]
     kind = StructType([StructField("price", DecimalType(10, 2))])
-    decoded = cws.decode(frame(spark, *messages), format="dataworks-json", rows=kind)
+    decoded = cws.decode(frame(spark, *messages), format="dataworks-json", row_schema=kind)
     rows = decoded.rows.select("kind", "pointer", "after.price").collect()
     assert sorted(map(str, rows)) == [
         "Row(kind='change', pointer=None, price=Decimal('1.25'))",
@@ -56,7 +56,7 @@ def test_a_double_of_the_user_rounds_nothing(spark: SparkSession) -> None:
     values = ["0.12345678901234567890", 2**53 + 1, "9.90"]
     messages = [dataworks_insert({"price": "DOUBLE"}, price=value) for value in values]
     kind = StructType([StructField("price", DoubleType())])
-    decoded = cws.decode(frame(spark, *messages), format="dataworks-json", rows=kind)
+    decoded = cws.decode(frame(spark, *messages), format="dataworks-json", row_schema=kind)
     assert [row["price"] for row in rows_after(decoded)] == [9.9]
     assert decoded.counts.dead_letters == 2
 
@@ -67,7 +67,7 @@ def test_a_struct_type_types_lindorm_rows(spark: SparkSession) -> None:
     good = lindorm_insert(schema, at=AT_MS, name="a")
     late = lindorm_insert(schema, at=2**62, name="b")
     kind = StructType([StructField("at", TimestampType()), StructField("name", StringType())])
-    decoded = cws.decode(frame(spark, good, late), format="lindorm-json", rows=kind)
+    decoded = cws.decode(frame(spark, good, late), format="lindorm-json", row_schema=kind)
     assert [plain(row) for row in rows_after(decoded)] == [{"at": AT, "name": "a"}]
     assert [row["pointer"] for row in decoded.dead_letters.collect()] == ["/after/at"]
 
@@ -92,7 +92,7 @@ def test_an_absent_value_ends_no_job(spark: SparkSession) -> None:
     """A column that may not be NULL by its type may be absent from a message all the same."""
     kind = StructType([StructField("id", LongType(), nullable=False)])
     message = dataworks_insert({"id": "LONG"})
-    decoded = cws.decode(frame(spark, message), format="dataworks-json", rows=kind)
+    decoded = cws.decode(frame(spark, message), format="dataworks-json", row_schema=kind)
     assert [row["id"] for row in rows_after(decoded)] == [None]
 
 

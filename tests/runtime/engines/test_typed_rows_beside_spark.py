@@ -40,13 +40,15 @@ def both(
     offsets = pa.array(range(len(values)), pa.int64())
     sent = pa.table({"value": pa.array(values, pa.binary()), "offset": offsets})
     keys = KEYS.get(format)
-    decoded = cws.decode(spark.createDataFrame(sent), format=format, key_columns=keys, rows=rows)
+    decoded = cws.decode(
+        spark.createDataFrame(sent), format=format, key_columns=keys, row_schema=rows
+    )
     # PySpark makes no Arrow table of NULL structs that have a field which is never NULL.
     loose = [decoded.rows[f.name].cast(nullable(f.dataType)) for f in decoded.rows.schema.fields]
     columns = [one.alias(name) for one, name in zip(loose, decoded.rows.columns, strict=True)]
     order = [("offset", "ascending"), ("element", "ascending")]
     by_spark = decoded.rows.select(*columns).toArrow().sort_by(order)
-    here = cwa.decode(sent, format=format, key_columns=keys, rows=in_arrow).rows.read_all()
+    here = cwa.decode(sent, format=format, key_columns=keys, row_schema=in_arrow).rows.read_all()
     assert here.column_names == by_spark.column_names
     for name in ("before", "after"):
         assert here.schema.field(name).type == by_spark.schema.field(name).type

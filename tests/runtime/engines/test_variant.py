@@ -32,7 +32,7 @@ def decoded(spark: SparkSession, *values: str) -> cws.DecodedFrames:
         for i, value in enumerate(values)
     ]
     frame = spark.createDataFrame([(text,) for text in texts], "value string")
-    return cws.decode(frame, format=FORMAT, rows="variant")
+    return cws.decode(frame, format=FORMAT, row_schema="variant")
 
 
 def test_numbers_are_exact_or_text(spark: SparkSession) -> None:
@@ -62,7 +62,9 @@ def test_what_spark_cannot_parse_is_whole_as_text(spark: SparkSession) -> None:
 
 def test_variant_rows_are_written(spark: SparkSession, tmp_path: Path) -> None:
     """Counts and rows of the log agree after a write."""
-    found = cws.write(decoded(spark, str(LARGE), "1"), str(tmp_path / "log"), sink="parquet")
+    found = cws.write(
+        decoded(spark, str(LARGE), "1"), str(tmp_path / "log"), table_format="parquet"
+    )
     assert (found.counts.changes, found.counts.leniencies) == (2, {"number-as-text": 1})
     written = spark.read.parquet(str(tmp_path / "log"))
     kinds = {row[0] for row in written.select(F.schema_of_variant("after")).collect()}

@@ -70,15 +70,15 @@ def dates(milliseconds: int = MIDNIGHT_MS) -> bytes:
 
 def test_a_date_is_held_by_columns_of_three_types() -> None:
     """A date column has the day, a timestamp the time, one without zone what the clock showed."""
-    found = cwa.decode([dates()], format=FORMAT, rows=ROW, time_zone=ZONE)
+    found = cwa.decode([dates()], format=FORMAT, row_schema=ROW, time_zone=ZONE)
     assert found.changes.read_all()["after"].to_pylist() == [HELD]
 
 
 def test_a_time_of_day_is_no_date() -> None:
     """A date column refuses a time at which the clock does not show midnight."""
-    found = cwa.decode([dates(MIDNIGHT_MS + 1)], format=FORMAT, rows=ROW, time_zone=ZONE)
+    found = cwa.decode([dates(MIDNIGHT_MS + 1)], format=FORMAT, row_schema=ROW, time_zone=ZONE)
     assert found.dead_letters.read_all()["pointer"].to_pylist() == ["/after/day"]
-    found = cwa.decode([dates()], format=FORMAT, rows=ROW)  # which is 16:00 in UTC
+    found = cwa.decode([dates()], format=FORMAT, row_schema=ROW)  # which is 16:00 in UTC
     assert found.dead_letters.read_all()["pointer"].to_pylist() == ["/after/day"]
 
 
@@ -109,7 +109,7 @@ def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
             str(file),
             format=FORMAT,
             target=str(tmp_path / "t"),
-            rows=ROW,
+            row_schema=ROW,
             key_columns=["day"],
             time_zone=ZONE,
             log=str(tmp_path / "log"),
@@ -118,27 +118,27 @@ def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
         DeltaTable(str(tmp_path / "t")).to_pyarrow_table().drop_columns("_changewire").to_pylist()
     )
     assert row == HELD
-    versions = cwa.history(str(tmp_path / "log"), table="d.t", rows=ROW)
+    versions = cwa.history(str(tmp_path / "log"), table="d.t", row_schema=ROW)
     assert {name: versions[name].to_pylist()[-1] for name in HELD} == HELD
 
 
 def test_spark_holds_dates(spark: SparkSession) -> None:
     """Rows of a StructType have the same three values."""
-    decoded = cws.decode(frame(spark, dates()), format=FORMAT, rows=SPARK_ROW, time_zone=ZONE)
+    decoded = cws.decode(frame(spark, dates()), format=FORMAT, row_schema=SPARK_ROW, time_zone=ZONE)
     (row,) = rows_after(decoded)
     assert {**plain(row), "clock": row["clock"]} == HELD
 
 
-@pytest.mark.parametrize("sink", ["delta", "iceberg"])
-def test_tables_of_spark_hold_dates(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_tables_of_spark_hold_dates(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
     """Columns without a zone are made with a table, and added to one that has none."""
-    lake = lake_in(sink, spark, tmp_path)
+    lake = lake_in(table_format, spark, tmp_path)
     for columns, sequence in ((2, 1), (4, 2)):
         one = message("INSERT", sequence, SENT, types=TYPES)
         rows = StructType(SPARK_ROW.fields[:columns])
         lake.send_records(records(one, start=sequence))
-        lake.apply_messages(spark, format=FORMAT, rows=rows, time_zone=ZONE)
-    (row,) = spark.read.format(sink).load(f"{lake.tables}/t").drop("_changewire").collect()
+        lake.apply_messages(spark, format=FORMAT, row_schema=rows, time_zone=ZONE)
+    (row,) = spark.read.format(table_format).load(f"{lake.tables}/t").drop("_changewire").collect()
     assert {**plain(row), "clock": row["clock"]} == HELD
 
 
@@ -157,7 +157,9 @@ def test_tables_of_spark_hold_dates(spark: SparkSession, tmp_path: Path, sink: s
 )
 def test_integers_without_a_sign_land_in_decimals_and_text(rows: Any, held: Any) -> None:
     """The value is exact, and counted."""
-    found = cwa.decode([dataworks_insert({"id": "LONG"}, id=UNSIGNED)], format=FORMAT, rows=rows)
+    found = cwa.decode(
+        [dataworks_insert({"id": "LONG"}, id=UNSIGNED)], format=FORMAT, row_schema=rows
+    )
     assert found.changes.read_all()["after"].to_pylist() == [held]
     assert found.counts.leniencies["unsigned-long"] == 1
 
@@ -165,7 +167,9 @@ def test_integers_without_a_sign_land_in_decimals_and_text(rows: Any, held: Any)
 @pytest.mark.parametrize("rows", [pa.schema({"id": pa.int64()}), "embedded"])
 def test_integers_without_a_sign_are_too_large_for_bigint(rows: Any) -> None:
     """The dead letter says which integers the column holds."""
-    found = cwa.decode([dataworks_insert({"id": "LONG"}, id=UNSIGNED)], format=FORMAT, rows=rows)
+    found = cwa.decode(
+        [dataworks_insert({"id": "LONG"}, id=UNSIGNED)], format=FORMAT, row_schema=rows
+    )
     (letter,) = found.dead_letters.read_all().to_pylist()
     assert (letter["code"], letter["pointer"]) == ("wrong-type", "/after/id")
     assert "expected bigint, which holds -2^63 to 2^63 - 1, found integer" in letter["message"]
@@ -174,15 +178,17 @@ def test_integers_without_a_sign_are_too_large_for_bigint(rows: Any) -> None:
 def test_integers_without_a_sign_in_spark(spark: SparkSession) -> None:
     """A DECIMAL(20, 0) holds the value, a bigint refuses it."""
     one = frame(spark, dataworks_insert({"id": "LONG"}, id=UNSIGNED))
-    fits = cws.decode(one, format=FORMAT, rows=StructType([StructField("id", DecimalType(20, 0))]))
+    fits = cws.decode(
+        one, format=FORMAT, row_schema=StructType([StructField("id", DecimalType(20, 0))])
+    )
     assert [row["id"] for row in rows_after(fits)] == [Decimal(UNSIGNED)]
-    refused = cws.decode(one, format=FORMAT, rows=StructType([StructField("id", LongType())]))
+    refused = cws.decode(one, format=FORMAT, row_schema=StructType([StructField("id", LongType())]))
     (letter,) = refused.dead_letters.select("pointer").collect()
     assert letter["pointer"] == "/after/id"
     text = StructType(
         [StructField("id", StringType(), metadata={"contentMediaType": "application/json"})]
     )
-    assert [row["id"] for row in rows_after(cws.decode(one, format=FORMAT, rows=text))] == [
+    assert [row["id"] for row in rows_after(cws.decode(one, format=FORMAT, row_schema=text))] == [
         str(UNSIGNED)
     ]
 
@@ -190,7 +196,7 @@ def test_integers_without_a_sign_in_spark(spark: SparkSession) -> None:
 def test_numbers_that_are_not_finite_land_in_doubles() -> None:
     """NaN and the infinities, as text of any case, are those of a double."""
     sent = [dataworks_insert({"v": "DOUBLE"}, v=text) for text in ("infinity", "-Infinity", "nan")]
-    found = cwa.decode(sent, format=FORMAT, rows=pa.schema({"v": pa.float64()}))
+    found = cwa.decode(sent, format=FORMAT, row_schema=pa.schema({"v": pa.float64()}))
     values = [row["v"] for row in found.changes.read_all()["after"].to_pylist()]
     assert str(values) == "[inf, -inf, nan]"
     assert found.counts.leniencies["non-finite-text"] == 3

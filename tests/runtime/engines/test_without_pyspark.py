@@ -22,7 +22,7 @@ AT, AT_TEXT = 1620435723456, "2021-05-08 01:02:03.456000+00:00"
 
 
 def test_rows_have_types_where_pyspark_is_not(tmp_path: Path) -> None:
-    """Each kind of `rows` gives its columns; what does not fit them is a dead letter."""
+    """Each kind of `row_schema` gives its columns; what does not fit them is a dead letter."""
     images = [
         {"id": 1, "price": "9.90", "at": AT},
         {"id": 2, "price": None, "at": None},

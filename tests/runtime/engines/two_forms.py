@@ -47,4 +47,4 @@ BATCHES: Final = (
         flat(4, 9, {"n": 9}).replace(b'"n": 9', b'"n": 8, "n": 9'),
     ],
 )
-"""Messages of two batches, each of both forms, some late; the last one is refused."""
+"""Messages of two batches, each of both forms, some late; the last one is rejected."""

@@ -32,7 +32,7 @@ def typed(folder: str, schema: str) -> str:
         "json schema": decoded(file, f"{folder}/row.json"),
     }
     output = f"{folder}/python"
-    run([file], output, format=FORMAT, engine="python", rows=columns)
+    run([file], output, format=FORMAT, engine="python", row_schema=columns)
     log = pq.read_table(f"{output}/log")
     changes = log.filter(pc.equal(log["kind"], "change"))["after"].to_pylist()
     letters = log.filter(pc.equal(log["kind"], "dead_letter"))["pointer"].to_pylist()
@@ -43,7 +43,7 @@ def typed(folder: str, schema: str) -> str:
             format=FORMAT,
             target=f"{folder}/{name}/{{table}}",
             log=f"{folder}/log of {name}",
-            rows=rows,
+            row_schema=rows,
         )
         (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
         kept = rows_of(table)
@@ -52,7 +52,7 @@ def typed(folder: str, schema: str) -> str:
         found[name] = [kept, rejected]
     for name, rows in {"versions": columns, "versions by schema": schema}.items():
         versions = cwa.history(
-            f"{folder}/log of tables", table="shop.users", rows=rows, format=FORMAT
+            f"{folder}/log of tables", table="shop.users", row_schema=rows, format=FORMAT
         )
         found[name] = versions.select(columns.names).to_pylist()
     return json.dumps(found, default=str)
@@ -69,6 +69,6 @@ def rows_of(table: Path) -> list[Any]:
 
 def decoded(file: str, rows: Any) -> list[Any]:
     """Return rows after changes, and pointers of dead letters."""
-    tables = cwa.decode(file, format=FORMAT, rows=rows).tables()
+    tables = cwa.decode(file, format=FORMAT, row_schema=rows).tables()
     letters = tables.dead_letters.column("pointer").to_pylist()
     return [tables.changes.column("after").to_pylist(), letters]

@@ -17,7 +17,7 @@ from tests.runtime.kafka.writes import JSON, MSGPACK, Writes
 from tests.support.topics import create
 
 import changewire as cw
-from changewire.kafka import ChangewireDeserializer, ChangewireSerializer, MessageRefusedError
+from changewire.kafka import ChangewireDeserializer, ChangewireSerializer, MessageRejectedError
 
 GOOD, BAD_OF_EACH = 10_000, 10
 
@@ -59,7 +59,7 @@ def attempt(producer: SerializingProducer, topic: str, bad: Any) -> str:
     with pytest.raises(ValueSerializationError) as caught:
         producer.produce(topic, value=bad, headers=[])
     error = caught.value.exception
-    assert isinstance(error, MessageRefusedError)
+    assert isinstance(error, MessageRejectedError)
     assert str(error) in str(caught.value)
     return error.issues[0].code
 
@@ -133,6 +133,6 @@ def test_a_consumer_says_what_it_could_not_read(kafka: str) -> None:
         consumer.subscribe(["damaged"])
         with pytest.raises(ValueDeserializationError, match="unknown-variant") as caught:
             consumer.poll(20)
-    assert isinstance(caught.value.exception, MessageRefusedError)
+    assert isinstance(caught.value.exception, MessageRejectedError)
     assert caught.value.kafka_message is not None
     assert caught.value.kafka_message.offset() == 0

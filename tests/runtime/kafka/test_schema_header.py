@@ -17,7 +17,7 @@ from changewire.kafka import (
     ChangewireDeserializer,
     ChangewireSerializer,
     MessageField,
-    MessageRefusedError,
+    MessageRejectedError,
     SchemaHeader,
     SerializationContext,
     SerializationError,
@@ -54,7 +54,7 @@ def header_of(
 
 def refusal(data: bytes, ctx: SerializationContext, format: str | None = None) -> str:
     """Return the text with which a record is refused for its header."""
-    with pytest.raises(MessageRefusedError) as caught:
+    with pytest.raises(MessageRejectedError) as caught:
         ChangewireDeserializer(format)(data, ctx)
     (issue,) = caught.value.issues
     assert (issue.code, issue.pointer) == ("header-mismatch", "")
@@ -111,7 +111,7 @@ def test_headers_of_others_stay() -> None:
 def test_a_refused_message_and_a_tombstone_leave_no_header() -> None:
     """Headers change only with a value that is sent."""
     headers: list[Any] = []
-    with pytest.raises(MessageRefusedError):
+    with pytest.raises(MessageRejectedError):
         SERIALIZE(b"{}", context(headers))
     assert SERIALIZE(None, context(headers)) is None
     assert headers == []
@@ -150,7 +150,7 @@ def test_another_schema_may_have_other_variants() -> None:
     """A header of another release is no contradiction; where the message is refused it is shown."""
     other = f"{FORMAT};variant=Upsert;schema={'0' * 32}"
     assert ChangewireDeserializer()(WRITE, says(other)) == cw.decode(WRITE)
-    with pytest.raises(MessageRefusedError) as caught:
+    with pytest.raises(MessageRejectedError) as caught:
         ChangewireDeserializer()(b'{"msg": "upsert"}', says(other))
     assert f"value of topic t, by its header {other}: " in str(caught.value)
     assert caught.value.issues[0].code == "unknown-variant"
@@ -196,9 +196,9 @@ def test_records_without_headers() -> None:
         (ChangewireDeserializer(), context([], is_key=True)),
         (ChangewireDeserializer(is_key=True), None),
     ):
-        with pytest.raises(MessageRefusedError, match="a header that names the format of the key"):
+        with pytest.raises(MessageRejectedError, match="a header that names the format of the key"):
             read(KEY, key_ctx)
-    with pytest.raises(MessageRefusedError, match="unknown-variant"):
+    with pytest.raises(MessageRejectedError, match="unknown-variant"):
         ChangewireDeserializer()(b"{}")
 
 
@@ -208,7 +208,7 @@ def test_a_context_says_whether_a_key_is_meant() -> None:
     ctx = context(None, is_key=True)
     assert serialize(KEY, ctx) == KEY
     assert read(KEY, ctx) == cw.decode_key(KEY, format=FORMAT)
-    with pytest.raises(MessageRefusedError, match="key of topic t"):
+    with pytest.raises(MessageRejectedError, match="key of topic t"):
         serialize(WRITE, ctx)
     nothing_said = SerializationContext("t", MessageField.NONE)
     assert ChangewireSerializer(FORMAT, is_key=True)(KEY, nothing_said) == KEY

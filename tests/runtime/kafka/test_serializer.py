@@ -20,7 +20,7 @@ import changewire as cw
 from changewire.kafka import (
     ChangewireDeserializer,
     ChangewireSerializer,
-    MessageRefusedError,
+    MessageRejectedError,
 )
 from changewire_messages import aerospike_json as aero
 
@@ -28,14 +28,14 @@ SERIALIZE = ChangewireSerializer(FORMAT)
 SECRET = "s3cr3t"  # noqa: S105 - of nobody
 
 
-def refusal(obj: object, serialize: ChangewireSerializer = SERIALIZE) -> MessageRefusedError:
+def refusal(obj: object, serialize: ChangewireSerializer = SERIALIZE) -> MessageRejectedError:
     """Return the error with which an object is refused."""
-    with pytest.raises(MessageRefusedError) as caught:
+    with pytest.raises(MessageRejectedError) as caught:
         serialize(obj)
     return caught.value
 
 
-def pointers(error: MessageRefusedError) -> list[str]:
+def pointers(error: MessageRejectedError) -> list[str]:
     """Return the places of the issues of an error."""
     return [issue.pointer for issue in error.issues]
 
@@ -50,7 +50,7 @@ def test_it_has_the_interface_of_confluent() -> None:
     """Both are what confluent-kafka takes, and their errors are what it lets through."""
     assert issubclass(ChangewireSerializer, confluent.Serializer)
     assert issubclass(ChangewireDeserializer, confluent.Deserializer)
-    assert issubclass(MessageRefusedError, confluent.SerializationError)
+    assert issubclass(MessageRejectedError, confluent.SerializationError)
 
 
 @modest
@@ -165,7 +165,7 @@ def test_batches() -> None:
     bad = [batch[0], {**batch[0], "gen": "1"}, 7]
     assert pointers(refusal(bad)) == ["/1/gen", "/2"]
     assert pointers(refusal([models[0], models[0].key])) == ["/1"]
-    with pytest.raises(MessageRefusedError):
+    with pytest.raises(MessageRejectedError):
         ChangewireDeserializer(FORMAT)(json.dumps(bad).encode())
 
 
@@ -217,7 +217,7 @@ def test_closed_serializers_know_every_property() -> None:
     """A misspelt name is refused where asked for, in whatever form it is given."""
     write = {**examples("write")[0], "gne": 1}
     model = cw.decode(json.dumps(write))
-    closed = ChangewireSerializer(FORMAT, closed=True)
+    closed = ChangewireSerializer(FORMAT, strict=True)
     for obj in (write, model, json.dumps(write)):
         assert SERIALIZE(obj)
         assert pointers(refusal(obj, closed)) == ["/gne"]
@@ -229,7 +229,7 @@ def test_closed_serializers_know_every_property() -> None:
 def test_closed_serializers_know_every_name_of_dataworks(*, declared: bool) -> None:
     """An unknown operation, a key that is no column and an undeclared column are refused."""
     message = dataworks.message
-    closed = ChangewireSerializer("dataworks-json", closed=True, declared=declared)
+    closed = ChangewireSerializer("dataworks-json", strict=True, declared=declared)
     open_ = ChangewireSerializer("dataworks-json", declared=declared)
     good = message("INSERT", after={"id": 1, "name": "a"})
     assert closed(good) == cw.encode(good)
@@ -251,10 +251,10 @@ def test_closed_serializers_know_every_name_of_dataworks(*, declared: bool) -> N
 @modest
 @given(data=st.data())
 def test_closed_is_the_closed_check(form: Format, data: st.DataObject) -> None:
-    """What a closed serializer sends is what a closed `validate` finds nothing wrong with."""
+    """What a strict serializer sends is what a strict `validate` finds nothing wrong with."""
     raw = form.encoding.dumps(data.draw(form.strategy("message")))
-    closed = ChangewireSerializer(form.name, closed=True)
-    issues = cw.validate(raw, format=form.name, closed=True)
+    closed = ChangewireSerializer(form.name, strict=True)
+    issues = cw.validate(raw, format=form.name, strict=True)
     if issues:
         assert refusal(raw, closed).issues == issues
     else:
@@ -275,7 +275,7 @@ def test_errors_can_be_pickled_and_copied() -> None:
     """An error survives the way between processes."""
     error = refusal({**examples("write")[0], "gen": "1", "lut": "1"})
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):  # noqa: S301
-        assert type(again) is MessageRefusedError
+        assert type(again) is MessageRejectedError
         assert str(again) == str(error)
         assert (again.format, pointers(again)) == (FORMAT, ["/gen", "/lut"])
 
@@ -295,7 +295,7 @@ def test_registry_prefixes_are_removed_where_asked_for(form: Format) -> None:
     for path in form.golden("valid"):
         is_key, raw = "key" in role_of(path), wire_of(path)
         read = ChangewireDeserializer(form.name, is_key=is_key)
-        with pytest.raises(MessageRefusedError) as caught:
+        with pytest.raises(MessageRejectedError) as caught:
             read(prefix + raw)
         assert [issue.code for issue in caught.value.issues] == ["registry-framing"]
         stripping = ChangewireDeserializer(form.name, is_key=is_key, strip_registry_prefix=True)
@@ -314,7 +314,7 @@ def test_keys_say_that_a_column_row_is_no_row_key() -> None:
     source = {"namespace": "n", "table": "t", "ts_ms": 1}
     row = {"id": 1, "ROW": "user1"}
     message = {"payload": {"op": "c", "ts_ms": 1, "after": row, "source": source}}
-    with pytest.raises(MessageRefusedError, match="invalid-base64"):
+    with pytest.raises(MessageRejectedError, match="invalid-base64"):
         ChangewireSerializer("lindorm-json")(message)
     data = ChangewireSerializer("lindorm-json", key_columns=["id"])(message)
     assert json.loads(data or b"") == message

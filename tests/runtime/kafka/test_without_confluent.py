@@ -20,7 +20,7 @@ assert read(key, context).user_key == "u-17"
 try:
     cwk.ChangewireSerializer("aerospike-json")({"msg": "delete"})
 except cwk.SerializationError as error:
-    assert type(error) is cwk.MessageRefusedError, type(error)
+    assert type(error) is cwk.MessageRejectedError, type(error)
     assert cwk.SerializationError.__bases__ == (Exception,)
     print(error)
 """

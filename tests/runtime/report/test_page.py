@@ -196,8 +196,11 @@ def test_the_page_is_small(text: str) -> None:
     [
         ({}, "There was no message"),
         ({"messages": 2, "elements": 2, "changes": 2}, "Every message was good"),
-        ({"messages": 1, "elements": 1, "dead_letters": 1}, "1 of 1 elements was refused"),
-        ({"messages": 1, "elements": 9999, "dead_letters": 2}, "2 of 9,999 elements were refused"),
+        ({"messages": 1, "elements": 1, "dead_letters": 1}, "1 of 1 elements is a dead letter"),
+        (
+            {"messages": 1, "elements": 9999, "dead_letters": 2},
+            "2 of 9,999 elements are dead letters",
+        ),
     ],
 )
 def test_the_headline_says_how_it_went(

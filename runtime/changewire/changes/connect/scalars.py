@@ -115,7 +115,7 @@ def plain(node: Node) -> Read:
 def integer(node: Node) -> Read:
     """Return a reader of JSON integers of 8 to 64 bits: 1.0 is none.
 
-    Kafka's converter cuts off what does not fit. Here it is refused: a value would be another one.
+    Kafka's converter cuts off what does not fit. Here it is rejected: a value would be another one.
     """
     _, low, high = BOUNDS[node.type]
     expected = f"an integer from {low} to {high}"

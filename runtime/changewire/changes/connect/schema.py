@@ -1,7 +1,7 @@
 """Schemas of Kafka Connect as JSON: checked once, bounded, and turned into plain nodes.
 
 The rules are those of Kafka's ``JsonConverter.asConnectSchema``, but a member of the wrong type,
-which Kafka ignores, and a field name that comes twice are refused.
+which Kafka ignores, and a field name that comes twice are rejected.
 """
 
 from collections.abc import Iterator, Mapping

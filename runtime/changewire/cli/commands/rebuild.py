@@ -8,7 +8,13 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json, text_option
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import DefaultTable, DeletesOption, Packages, SinkOption, Truncates
+from changewire.cli.streams import (
+    DefaultTable,
+    DeletesOption,
+    Packages,
+    TableFormatOption,
+    Truncates,
+)
 
 
 @ending
@@ -32,7 +38,7 @@ def rebuild(
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
@@ -47,11 +53,11 @@ def rebuild(
 
     def job(packages: str | None) -> list[str]:
         log = StreamLog(
-            whole(output), target, sink or "delta", default_table, apply_truncates, packages
+            whole(output), target, table_format or "delta", default_table, apply_truncates, packages
         )
         return rebuild_log(log, table or None, where, deletes or "remove")
 
-    made = on_log(job, packages, sink, as_json=as_json)
+    made = on_log(job, packages, table_format, as_json=as_json)
     if made is None:
         return UNABLE
     if as_json:

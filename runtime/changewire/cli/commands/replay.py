@@ -14,9 +14,9 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
     Json,
     Keys,
-    NullValueOption,
     RowImageOption,
     StripRegistryPrefix,
+    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
@@ -28,11 +28,11 @@ from changewire.cli.streams import (
     Checkpoint,
     DefaultTable,
     DeletesOption,
+    NumbersOption,
     Packages,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
-    SinkOption,
+    TableFormatOption,
     Truncates,
 )
 
@@ -57,15 +57,15 @@ def replay(
     ] = None,
     row_image: RowImageOption = "full",
     key_columns: Keys = None,
-    null_value: NullValueOption = "control",
+    tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
+    numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
     **vendor: Any,
@@ -83,20 +83,28 @@ def replay(
         format,
         row_image=row_image,
         key_columns=key_columns,
-        null_value=null_value,
+        tombstones=tombstones,
         strip_registry_prefix=strip_registry_prefix,
         **vendor,
     )
     tables = TableArguments(
-        rows, rows_by_table, schema_evolution, deletes, None, default_table, apply_truncates
+        row_schema,
+        schema_evolution,
+        numbers,
+        deletes,
+        None,
+        default_table,
+        apply_truncates,
     ).options(target)
     folder = whole(output)
-    stream = stream_options(StreamArguments(checkpoint_of(checkpoint, folder), sink), folder)
+    stream = stream_options(
+        StreamArguments(checkpoint_of(checkpoint, folder), table_format), folder
+    )
 
     def job(packages: str | None) -> "Replayed":
         return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)
 
-    done = on_log(job, packages, sink, as_json=as_json)
+    done = on_log(job, packages, table_format, as_json=as_json)
     if done is None:
         return UNABLE
     found = done.dead_letters + done.refused

@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from changewire.cli.arguments import JSON_ROWS, TableArguments
+from changewire.cli.arguments import TableArguments, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
@@ -12,10 +12,10 @@ from changewire.cli.options import (
     Inputs,
     Json,
     Keys,
-    NullValueOption,
     RowImageOption,
     Shape,
     StripRegistryPrefix,
+    TombstonesOption,
     TopicFormat,
     choice_option,
     decode_options_of,
@@ -27,9 +27,9 @@ from changewire.cli.streams import (
     DeletesOption,
     MaxDeadLetters,
     MaxNewTables,
+    NumbersOption,
     Output,
-    Rows,
-    RowsByTable,
+    RowSchemaOption,
     SchemaEvolutionOption,
     ShowValues,
     Target,
@@ -59,15 +59,15 @@ def run(
     engine: EngineOption = "auto",
     row_image: RowImageOption = "full",
     key_columns: Keys = None,
-    null_value: NullValueOption = "control",
+    tombstones: TombstonesOption = "ignore",
     strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     target: Target = None,
-    rows: Rows = None,
-    rows_by_table: RowsByTable = None,
+    row_schema: RowSchemaOption = None,
     schema_evolution: SchemaEvolutionOption = None,
+    numbers: NumbersOption = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
@@ -90,15 +90,15 @@ def run(
         format,
         row_image=row_image,
         key_columns=key_columns,
-        null_value=null_value,
+        tombstones=tombstones,
         strip_registry_prefix=strip_registry_prefix,
         elements_as=elements_as,
         **vendor,
     )
     given = TableArguments(
-        rows,
-        rows_by_table,
+        row_schema,
         schema_evolution,
+        numbers,
         deletes,
         None,
         default_table,
@@ -116,7 +116,7 @@ def run(
         engine,
         shape,
         tables,
-        rows or JSON_ROWS,
+        row_schema_of(row_schema),
         show_values,
         as_json,
     )

@@ -65,7 +65,7 @@ def validate(
         messages += 1
         if record.value is None:
             continue
-        issues = _issues(record.value, how, closed=strict)
+        issues = _issues(record.value, how, strict=strict)
         wrong += bool(issues)
         found += len(issues)
         place = place_of(record.position)
@@ -81,14 +81,14 @@ def validate(
     return ended(text, totals, as_json=as_json)
 
 
-def _issues(value: bytes, options: DecodeOptions, *, closed: bool) -> list[Issue]:
+def _issues(value: bytes, options: DecodeOptions, *, strict: bool) -> list[Issue]:
     """Return every issue of a message; of a named format in MessagePack also of its JSON form."""
     name = detect(value) if options.format == AUTO else options.format
     if name is None:
         found = unclaimed(value)
         return found.error.issues + (found.nearest.issues if found.nearest else [])
     if encoding_of(name) == "json" or not value.startswith(_JSON):
-        return issues_of(value, name, options, closed=closed)
+        return issues_of(value, name, options, strict=strict)
     try:
         model = model_on(value, codec(name))
     except DecodeError as error:

@@ -11,7 +11,7 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import DefaultTable, Packages, SinkOption, Truncates
+from changewire.cli.streams import DefaultTable, Packages, TableFormatOption, Truncates
 
 
 @ending
@@ -25,7 +25,7 @@ def verify(
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Stop after so many rows."),
     ] = None,
-    sink: SinkOption = None,
+    table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
@@ -49,11 +49,11 @@ def verify(
 
     def job(packages: str | None) -> int:
         log = StreamLog(
-            whole(output), target, sink or "delta", default_table, apply_truncates, packages
+            whole(output), target, table_format or "delta", default_table, apply_truncates, packages
         )
         return verify_log(log, show)
 
-    number = on_log(job, packages, sink, as_json=as_json)
+    number = on_log(job, packages, table_format, as_json=as_json)
     if number is None:
         return UNABLE
     say(f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}")

@@ -20,7 +20,7 @@ def decode(
     messages: Messages,
     *,
     format: str,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     shape: str = "auto",
     **options: Unpack[DecodeKeywords],
 ) -> DecodedStreams:
@@ -34,8 +34,8 @@ def decode(
             `changewire.framing.Record`, or of files.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
-        rows: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema` or
-            struct type, a StructType of PySpark, or a schema of the row as in
+        row_schema: ``json`` gives ``before`` and ``after`` as exact JSON text. A `pyarrow.Schema`
+            or struct type, a StructType of PySpark, or a schema of the row as in
             `changewire.spark.decode` gives them as columns of its types: a value that does not fit
             its column makes the element a dead letter, and columns that are not named are kept in
             ``attributes``, as ``undeclared``. ``embedded`` gives all columns that the schemas in
@@ -44,18 +44,19 @@ def decode(
         **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Raises:
-        ValueError: There is no such format, an option does not fit it, or `rows` is something else.
+        ValueError: There is no such format, an option does not fit it, or `row_schema` is something
+            else.
         TypeError: `messages` is something else.
         ImportError: A library is missing; the text names its extra. A JSON Schema needs
             ``codegen``.
     """
     decode_options = DecodeOptions(format, **options)
     source, is_lasting = opener(messages, shape)
-    if isinstance(rows, str) and rows == "embedded":
+    if isinstance(row_schema, str) and row_schema == "embedded":
         if not is_lasting:
-            raise ValueError("rows='embedded' reads messages twice: give a list, or files")
-        rows = embedded_columns(source(), decode_options)
-    decoder = decoder_of(decode_options, rows)
+            raise ValueError("row_schema='embedded' reads messages twice: give a list, or files")
+        row_schema = embedded_columns(source(), decode_options)
+    decoder = decoder_of(decode_options, row_schema)
     return DecodedStreams(source, decoder, is_lasting=is_lasting)
 
 

@@ -26,7 +26,7 @@ def history(
     log: ChangeLog,
     *,
     table: str,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     key_columns: Sequence[str] | None = None,
     format: str | None = None,
     apply_truncates: bool = False,
@@ -43,12 +43,12 @@ def history(
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table,
             such as what `decode` returns.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
-        rows: ``json``: columns ``key`` and ``row`` of JSON text. Otherwise columns of a type, as
-            `decode` takes them, but for ``embedded``. Columns that the type lacks are left out, and
-            a change of these alone begins no version.
+        row_schema: ``json``: columns ``key`` and ``row`` of JSON text. Otherwise columns of a type,
+            as `decode` takes them, but for ``embedded``. Columns that the type lacks are left out,
+            and a change of these alone begins no version.
         key_columns: Columns of the key, for columns of a type; by default those of any change.
-        format: Public name of the format of the messages, if `rows` is a schema that stands in
-            them; the log does not say it.
+        format: Public name of the format of the messages, if `row_schema` is a schema that stands
+            in them; the log does not say it.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
@@ -61,19 +61,19 @@ def history(
         that began the version. Versions of a row are together, oldest first.
 
     Raises:
-        ValueError: There are no such names, `rows` is something else, or it is the schema of a
-            message and `format` is not given.
+        ValueError: There are no such names, `row_schema` is something else, or it is the schema of
+            a message and `format` is not given.
         OutputError: It is not a log, rows have columns that versions have too, or a change does not
             fit the columns.
         FramingError: The folder cannot be read.
-        ImportError: It is a Delta table, and the extra ``delta`` is not installed; or `rows` is a
-            JSON Schema, and the extra ``codegen`` is not installed.
+        ImportError: It is a Delta table, and the extra ``delta`` is not installed; or `row_schema`
+            is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
     decode_options = options_of_log(format, key_columns, vendor)
     make = partial(Versions, names=names)
     return _made(
-        log, table, rows, key_columns, decode_options, make, apply_truncates=apply_truncates
+        log, table, row_schema, key_columns, decode_options, make, apply_truncates=apply_truncates
     )
 
 
@@ -81,7 +81,7 @@ def current(
     log: ChangeLog,
     *,
     table: str,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     key_columns: Sequence[str] | None = None,
     format: str | None = None,
     apply_truncates: bool = False,
@@ -95,7 +95,7 @@ def current(
     Args:
         log: As for `history`, like all other arguments.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
-        rows: ``json``, or columns of a type.
+        row_schema: ``json``, or columns of a type.
         key_columns: Columns of the key, for columns of a type.
         format: Public name of the format of the messages, for a schema that stands in them.
         apply_truncates: Whether truncates remove rows.
@@ -105,30 +105,30 @@ def current(
         The columns of rows, and ``_changewire``, the change that the row is from.
 
     Raises:
-        ValueError: `rows` is something else, or it is the schema of a message and `format` is not
-            given.
+        ValueError: `row_schema` is something else, or it is the schema of a message and `format` is
+            not given.
         OutputError: It is not a log, or a change does not fit the columns.
         FramingError: The folder cannot be read.
         ImportError: As for `history`.
     """
     decode_options = options_of_log(format, key_columns, vendor)
     return _made(
-        log, table, rows, key_columns, decode_options, Newest, apply_truncates=apply_truncates
+        log, table, row_schema, key_columns, decode_options, Newest, apply_truncates=apply_truncates
     )
 
 
 def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     log: ChangeLog,
     table: str,
-    rows: RowsAs,
+    row_schema: RowsAs,
     key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
     make: Callable[[Shape, Truncates], Versions | Newest],
     *,
     apply_truncates: bool,
 ) -> pa.Table:
-    is_json = isinstance(rows, str) and rows == "json"
-    row = None if is_json else given_columns(rows, decode_options)
+    is_json = isinstance(row_schema, str) and row_schema == "json"
+    row = None if is_json else given_columns(row_schema, decode_options)
     found = table_log(LogRows(log), table)
     known = (one["key"] for one in found.changes)
     shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))

@@ -119,8 +119,9 @@ class TypedRows(JsonRows):
 
     is_typed = True
 
-    def __init__(self, row: pa.Schema, keys: Sequence[str]) -> None:
-        """Remember the columns of rows, and which of them are the key."""
+    def __init__(self, row: pa.Schema, keys: Sequence[str], *, exact: bool = False) -> None:
+        """Remember the columns of rows, which of them are the key, and if no number is rounded."""
+        self._exact = exact
         self._columns = TypedColumns(row, keys)
         self.keys = tuple(keys)
         self.schema = pa.schema([*self._columns.key_only, *row])
@@ -128,7 +129,7 @@ class TypedRows(JsonRows):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given."""
-        return {"row": self._columns.row, "keys": self.keys}
+        return {"row": self._columns.row, "keys": self.keys, "exact": self._exact}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the rest again."""
@@ -194,7 +195,10 @@ class TypedRows(JsonRows):
 
     @cached_property
     def _cells(self) -> tuple[Cells, RowCells]:
-        return fitted.key_cells(self._columns.key), fitted.row_cells(self._columns.row)
+        return (
+            fitted.key_cells(self._columns.key),
+            fitted.row_cells(self._columns.row, exact=self._exact),
+        )
 
 
 Shape: TypeAlias = JsonRows

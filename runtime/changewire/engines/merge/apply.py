@@ -44,7 +44,7 @@ def apply_changes(
     format: str,
     log: str,
     target: str,
-    adopt: bool = False,
+    adopt_table: bool = False,
     shape: str = "auto",
     batch_size: int = BATCH_SIZE,
     show_values: bool = False,
@@ -71,7 +71,7 @@ def apply_changes(
         log: Path of the log (it has a slash).
         target: Path of the tables, with ``{system}``, ``{database}``, ``{schema}`` and ``{table}``
             for names of the source, each made safe.
-        adopt: Whether to take over tables that belong to another log or to a query.
+        adopt_table: Whether to take over tables that belong to another log or to a query.
         shape: Shape of files, see `changewire.framing.SHAPES`.
         batch_size: From how many elements on a batch ends; earlier if they are large.
         show_values: Whether the outcome's first dead letters show the start of their values.
@@ -97,7 +97,7 @@ def apply_changes(
         ConservationError: The decoded rows do not add up.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    how = local_options(*asked(format, target, options), log=log, adopt=adopt)
+    how = local_options(*asked(format, target, options), log=log, adopt_table=adopt_table)
     run = Run(how, show_values=show_values, progress=progress)
     return run.apply(messages, shape, batch_size)
 

@@ -76,7 +76,7 @@ class LocalOptions:
 
 
 def local_options(
-    decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt: bool = False
+    decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt_table: bool = False
 ) -> LocalOptions:
     """Return options, checked."""
     for place in (log, asked.target):
@@ -87,21 +87,21 @@ def local_options(
     template, log = template_of(asked.target), absolute(log)
     for path in (log, template.text.format(**dict.fromkeys(template.fields, _TABLE))):
         check_path(path)
-    reserved, by_table = reserved_places(template, [log]), types_by_table(asked.rows)
+    reserved, by_table = reserved_places(template, [log]), types_by_table(asked.row_schema)
     return LocalOptions(
         decode_options=decode_options,
         tables=asked,
         routing=Routing(template, asked.default_table, reserved, asked.max_new_tables),
         log=log,
         rows={name: _rows(one, decode_options) for name, one in by_table.items()},
-        adopts=adopt,
+        adopts=adopt_table,
     )
 
 
-def _rows(rows: Any, decode_options: DecodeOptions) -> Rows:
-    if isinstance(rows, str) and rows == "json":
+def _rows(row_schema: Any, decode_options: DecodeOptions) -> Rows:
+    if isinstance(row_schema, str) and row_schema == "json":
         return "json"
-    if isinstance(rows, str) and rows == "embedded":
+    if isinstance(row_schema, str) and row_schema == "embedded":
         embedded.dialect(decode_options.format)
         return "embedded"
-    return given_columns(rows, decode_options)
+    return given_columns(row_schema, decode_options)

@@ -95,7 +95,9 @@ def plan(
     if found.columns is None:
         return TablePlan(None, found.refusals, found.is_usable)
     try:
-        return TablePlan(TypedRows(columns_of(found.columns), found.keys), found.refusals)
+        exact = options.tables.numbers == "refuse"
+        shape = TypedRows(columns_of(found.columns), found.keys, exact=exact)
+        return TablePlan(shape, found.refusals)
     except ValueError as error:
         raise OutputError(f"{target.name}: {error}") from None
 

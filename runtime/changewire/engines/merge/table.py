@@ -25,7 +25,7 @@ STATE: Final = pa.field(COLUMN, ROW_STATE, metadata={"comment": COMMENTS[COLUMN]
 
 _ADVICE: Final = {
     COLUMN: "; it was not made by changewire",
-    ROW: "; if its rows are columns of a type, the run needs `rows`",
+    ROW: "; if its rows are columns of a type, the run needs `row_schema`",
 }
 _COUNTS: Final = ("inserted", "updated", "deleted")
 _ROWS: Final = "rows"
@@ -112,7 +112,7 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
         raise OwnerError(
             f"{name} belongs to the query or log {found.owner}, so that two do not undo "
             "each other's changes. Choose another target, or stop what feeds it and take it "
-            "over by adopt=True"
+            "over by adopt_table=True"
         )
     return found
 

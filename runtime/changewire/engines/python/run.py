@@ -24,7 +24,7 @@ def run(
     log: str,
     *,
     decode_options: DecodeOptions,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -35,7 +35,9 @@ def run(
     Records of standard input, ``-``, are always appended. The inputs are absolute paths, and the
     other arguments those of `changewire.jobs.files.run_files`.
     """
-    tally = Tally(decoder_of(decode_options, rows), show_values=show_values, progress=progress)
+    tally = Tally(
+        decoder_of(decode_options, row_schema), show_values=show_values, progress=progress
+    )
     decoder = tally.decoder
     with parquet_log(Path(log), log_schema(decoder.schema())) as there:
         for path in inputs:  # no batch has records of two files

@@ -75,7 +75,7 @@ def decode(
     messages: DataFrame,
     *,
     format: str,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     **options: Unpack[DecodeKeywords],
 ) -> DecodedFrames:
     """Decode the messages of a DataFrame.
@@ -86,34 +86,35 @@ def decode(
             of `read_files`, are kept if they are there. Others are left out.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
-        rows: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer), a
-            StructType gives ``before`` and ``after`` as such columns: a value that does not fit its
-            column makes the element a dead letter, and columns that the type does not name are
+        row_schema: ``json`` gives exact JSON text, ``variant`` gives VARIANT (Spark 4.0 or newer),
+            a StructType gives ``before`` and ``after`` as such columns: a value that does not fit
+            its column makes the element a dead letter, and columns that the type does not name are
             kept in ``attributes``, as ``undeclared``. A `pyarrow.Schema` does the same. A schema of
             the row, parsed, as JSON text or as the path of its file, gives the StructType that
             `row_type` makes of it.
         **options: What messages do not say themselves, see `DecodeKeywords`.
 
     Raises:
-        ValueError: There is no such format, an option does not fit it, or `rows` is something else.
+        ValueError: There is no such format, an option does not fit it, or `row_schema` is something
+            else.
         ImportError: Digests are to be compared, and pycryptodome is not installed.
         TypeError: There is no binary or string column ``value``.
-        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
+        ImportError: `row_schema` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    return decoded_by(DecodeOptions(format, **options), messages, rows)
+    return decoded_by(DecodeOptions(format, **options), messages, row_schema)
 
 
 def decoded_by(
-    decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
+    decode_options: DecodeOptions, messages: DataFrame, row_schema: RowsAs = "json"
 ) -> DecodedFrames:
     """Return the decoded messages of a DataFrame, as `decode` does."""
     tally = tally_of(messages.sparkSession)
-    if isinstance(rows, str) and rows == "variant":
+    if isinstance(row_schema, str) and row_schema == "variant":
         found = mapped(messages, VariantDecoder(decode_options), ROWS, tally)
-        return DecodedFrames(as_variant(found), tally, rows)
-    if isinstance(rows, str) and rows == "json":
+        return DecodedFrames(as_variant(found), tally, row_schema)
+    if isinstance(row_schema, str) and row_schema == "json":
         return DecodedFrames(mapped(messages, Decoder(decode_options), ROWS, tally), tally)
-    columns = given_columns(rows, decode_options)
+    columns = given_columns(row_schema, decode_options)
     kind, typed = struct_of(columns), TypedDecoder(decode_options, columns)
     return DecodedFrames(mapped(messages, typed, typed_schema(kind), tally), tally, kind)
 

@@ -93,12 +93,12 @@ def messages_by(
 
 
 def frames_by(
-    decode_options: DecodeOptions, messages: DataFrame, rows: RowsAs = "json"
+    decode_options: DecodeOptions, messages: DataFrame, row_schema: RowsAs = "json"
 ) -> DecodedFrames | MessageFrames:
     """Return what is asked for: messages, or changes whose rows are as `decode` says."""
     if decode_options.elements_as == "messages":
         return messages_by(decode_options, messages)
-    return decoded_by(decode_options, messages, rows)
+    return decoded_by(decode_options, messages, row_schema)
 
 
 def message_type(format: str, variant: str | Sequence[str] | None = None) -> StructType:

@@ -41,15 +41,15 @@ def run(
     log: str,
     *,
     decode_options: DecodeOptions,
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
     """Append the elements of files to a Parquet log that lacks them."""
     started = time.perf_counter()
-    frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), rows)
+    frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), row_schema)
     ready = time.perf_counter()
-    written = write(frames, log, sink="parquet", show_values=show_values)
+    written = write(frames, log, table_format="parquet", show_values=show_values)
     return Outcome(
         counts=written.counts,
         format=decode_options.format,
@@ -76,7 +76,7 @@ def run_stream(
 ) -> Outcome:
     """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
     started = time.perf_counter()
-    spark = session(settings(packages, stream_options.sink, output))
+    spark = session(settings(packages, stream_options.table_format, output))
     if is_remote(spark):
         raise StreamError(
             "a run counts its batches in this process, and a session of Spark Connect writes them "
@@ -104,7 +104,7 @@ def run_stream(
     )
 
 
-def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
+def settings(packages: str | None, table_format: str, output: str) -> dict[str, str]:
     """Return the settings of a session; tables in Iceberg's `CATALOG` are folders of the output."""
     catalog = {
         f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
@@ -112,7 +112,11 @@ def settings(packages: str | None, sink: str, output: str) -> dict[str, str]:
         f"spark.sql.catalog.{CATALOG}.warehouse": str(Path(output).resolve()),
     }
     found = {"spark.jars.packages": packages} if packages else {}
-    return {**found, **SETTINGS.get(sink, {}), **(catalog if sink == "iceberg" else {})}
+    return {
+        **found,
+        **SETTINGS.get(table_format, {}),
+        **(catalog if table_format == "iceberg" else {}),
+    }
 
 
 def _started(
@@ -129,6 +133,6 @@ def _started(
     messages = read_kafka(spark, options)
     if table_options is None:
         return land_counted(frames_by(decode_options, messages), stream)
-    log = LogPlace(stream.log, stream.sink)
+    log = LogPlace(stream.log, stream.table_format)
     how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
     return start(messages, how, stream.listener, stream.trigger)

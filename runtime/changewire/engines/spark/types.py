@@ -67,7 +67,7 @@ def row_type(
     key_columns: Sequence[str] | None = None,
     **vendor: Unpack[VendorKeywords],
 ) -> StructType:
-    """Return the type of rows that a schema describes, for ``rows`` of `decode`.
+    """Return the type of rows that a schema describes, for ``row_schema`` of `decode`.
 
     The content of a schema says which kind it is: a JSON Schema of the rows, in the dialect of
     ``schemas/README.md`` (it has ``properties``), and a schema that stands in the messages of a

@@ -16,9 +16,16 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import pyarrow as pa
 
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.connect.scalars import is_rounded, nearest_double
 from changewire.codec import Issue
-from changewire.engines.typed.readings import JSON, READINGS, nearest_single, reading_of
+from changewire.engines.typed.readings import (
+    EXACT_TEXT,
+    JSON,
+    READINGS,
+    nearest_single,
+    reading_of,
+)
 from changewire.engines.typed.types import no_such_column, type_name
 from changewire_messages.support import pointer_token
 
@@ -143,7 +150,16 @@ def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
         found = reading(value, used)
         return fit(value, at, used) if found is None else found
 
-    return read
+    def read_exactly(value: Any, at: str, used: list[str]) -> Any:
+        mine: list[str] = []
+        found = read(value, at, mine)
+        if ROUNDED_NUMBER in mine:
+            expected = f"{type_name(kind)} that holds all digits"
+            raise CellError(at, expected, value, ROUNDED_NUMBER)
+        used += mine
+        return found
+
+    return read_exactly if typed_by == EXACT_TEXT else read
 
 
 def _scalar(kind: pa.DataType) -> Cell:

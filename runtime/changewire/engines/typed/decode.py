@@ -133,13 +133,13 @@ class CheckedEffectsDecoder(LeanEffectsDecoder, TypedDecoder):
         return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
 
 
-def decoder_of(decode_options: DecodeOptions, rows: RowsAs = "json") -> Decoder:
+def decoder_of(decode_options: DecodeOptions, row_schema: RowsAs = "json") -> Decoder:
     """Return what decodes messages into rows that are ``json``, or what `given_columns` takes."""
-    is_json = isinstance(rows, str) and rows == "json"
+    is_json = isinstance(row_schema, str) and row_schema == "json"
     if decode_options.elements_as == "messages":
         if not is_json:
             raise ValueError("rows are those of changes; messages are kept as they are")
         return MessageDecoder(decode_options)
     if is_json:
         return Decoder(decode_options)
-    return TypedDecoder(decode_options, given_columns(rows, decode_options))
+    return TypedDecoder(decode_options, given_columns(row_schema, decode_options))

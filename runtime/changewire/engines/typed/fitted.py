@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.typed.cells import CellError, Cells, RowCells, field_cell, fitted_row
-from changewire.engines.typed.readings import CHANGE_TEXT, KEY_TEXT, TYPED_BY
+from changewire.engines.typed.readings import CHANGE_TEXT, EXACT_TEXT, KEY_TEXT, TYPED_BY
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal, apply_failed
 from changewire_messages.hooks import exact_number
@@ -62,9 +62,9 @@ def key_cells(columns: Iterable[pa.Field]) -> Cells:
     return {column.name: field_cell(_untyped(column), KEY_TEXT) for column in columns}
 
 
-def row_cells(columns: Iterable[pa.Field]) -> RowCells:
-    """Return what fits rows of the change log into columns."""
-    return RowCells(map(_untyped, columns), CHANGE_TEXT)
+def row_cells(columns: Iterable[pa.Field], *, exact: bool = False) -> RowCells:
+    """Return what fits rows of the change log into columns; `exact` is whether none is rounded."""
+    return RowCells(map(_untyped, columns), EXACT_TEXT if exact else CHANGE_TEXT)
 
 
 def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: RowCells) -> Fitted:

@@ -39,6 +39,9 @@ CHANGE_TEXT: Final = "change-text"
 """The JSON text of a change's row, in which numbers that a double does not hold, times and bytes
 are text."""
 
+EXACT_TEXT: Final = "exact-text"
+"""The same text, of which no number is rounded: one that a double cannot hold does not fit."""
+
 KEY_TEXT: Final = "key-text"
 """The JSON text of a key, from `changewire.tables.keys.key_text`. Its numbers are not rounded:
 two keys must not become one."""
@@ -145,11 +148,13 @@ _OF_KEYS: Final[Mapping[pa.DataType, Reading]] = {
     pa.float32(): _single,
     pa.string(): _json_text,
 }
+_OF_CHANGES: Final[Mapping[pa.DataType, Reading]] = {**_OF_KEYS, pa.float64(): _number}
 
 READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
     ROW_SCHEMA: {pa.binary(): _bytes, pa.string(): _row_text, pa.timestamp("us", "UTC"): _time},
     MESSAGE_SCHEMA: {pa.float64(): _rounded, pa.string(): _text},
-    CHANGE_TEXT: {**_OF_KEYS, pa.float64(): _number},
+    CHANGE_TEXT: _OF_CHANGES,
+    EXACT_TEXT: _OF_CHANGES,
     KEY_TEXT: _OF_KEYS,
 }
 """What a column of a type takes besides values of this type, by the schema that it is from."""

@@ -60,19 +60,22 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
     return dict(columns)
 
 
-def given_columns(rows: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
+def given_columns(row_schema: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
     """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says."""
-    if isinstance(rows, str) and rows == "variant":
-        raise ValueError("rows='variant' is for Spark: Arrow has no type that it would be")
-    if isinstance(rows, ArrowSchema):
-        return row_columns(pa.schema(rows))
-    if hasattr(rows, _OF_SPARK) and isinstance(struct := getattr(rows, _OF_SPARK)(), Mapping):
+    if isinstance(row_schema, str) and row_schema == "variant":
+        raise ValueError("row_schema='variant' is for Spark: Arrow has no type that it would be")
+    if isinstance(row_schema, ArrowSchema):
+        return row_columns(pa.schema(row_schema))
+    if hasattr(row_schema, _OF_SPARK) and isinstance(
+        struct := getattr(row_schema, _OF_SPARK)(), Mapping
+    ):
         return columns_of(struct)
-    wrong = f"rows: expected a pyarrow.Schema, a StructType, a schema or its path, found {rows!r}"
-    if not isinstance(rows, (str, bytes, PathLike, Mapping)):
+    expected = "a pyarrow.Schema, a StructType, a schema or its path"
+    wrong = f"row_schema: expected {expected}, found {row_schema!r}"
+    if not isinstance(row_schema, (str, bytes, PathLike, Mapping)):
         raise ValueError(wrong)  # noqa: TRY004 - a wrong value
     try:
-        return columns_of(schema_columns(rows, decode_options))
+        return columns_of(schema_columns(row_schema, decode_options))
     except OSError:
         raise ValueError(wrong) from None
 

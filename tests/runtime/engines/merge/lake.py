@@ -48,14 +48,14 @@ class Lake:
 
     Attributes:
         root: Holds messages, checkpoint, log and tables.
-        sink: Table format.
+        table_format: Table format.
         folder: Folder of the tables.
         namespace: Namespace of the tables in the catalog ``ice``; empty for paths.
         files: Number of files so far.
     """
 
     root: Path
-    sink: str = "delta"
+    table_format: str = "delta"
     folder: Path | None = None
     namespace: str = ""
     files: int = 0
@@ -92,7 +92,7 @@ class Lake:
             "log": f"{named}_log.log" if self.namespace else str(self.root / "log"),
             "target": f"{named}.{{table}}" if self.namespace else f"{self.tables}/{{table}}",
             "checkpoint": str(self.root / "checkpoint"),
-            "sink": self.sink,
+            "table_format": self.table_format,
         }
 
     @property
@@ -104,7 +104,7 @@ class Lake:
         """Apply the changes that were sent, to their end."""
         listener = StreamListener(options.pop("notice", None), options.pop("metrics", None))
         places = self.places
-        log = LogPlace(places["log"], places["sink"])
+        log = LogPlace(places["log"], places["table_format"])
         target, checkpoint = places["target"], places["checkpoint"]
         decode = DecodeOptions("dataworks-json")
         given: dict[str, Any] = {"default_table": "null", **options}
@@ -121,11 +121,11 @@ class Lake:
 
     def log(self, spark: SparkSession) -> DataFrame:
         """Return the log."""
-        return LogPlace(self.places["log"], self.sink).read(spark)
+        return LogPlace(self.places["log"], self.table_format).read(spark)
 
     def table(self, spark: SparkSession, name: str) -> DataFrame:
         """Return a table."""
-        return spark.read.format(self.sink).load(str(self.tables / name))
+        return spark.read.format(self.table_format).load(str(self.tables / name))
 
     def names(self) -> list[str]:
         """Return the names of the tables."""
@@ -141,10 +141,10 @@ class Lake:
         return found
 
 
-def lake_in(sink: str, spark: SparkSession, root: Path) -> Lake:
+def lake_in(table_format: str, spark: SparkSession, root: Path) -> Lake:
     """Return a lake of a table format; the catalog of Iceberg keeps tables in folders too."""
-    need(sink)
-    if sink != "iceberg":
-        return Lake(root, sink)
+    need(table_format)
+    if table_format != "iceberg":
+        return Lake(root, table_format)
     folder = Path(str(spark.conf.get("spark.sql.catalog.ice.warehouse")), root.name)
-    return Lake(root, sink, folder, root.name)
+    return Lake(root, table_format, folder, root.name)

@@ -11,7 +11,7 @@ from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 
 from changewire.engines.errors import OutputError, OwnerError
-from changewire.engines.spark.merge.adopt import adopt
+from changewire.engines.spark.merge.adopt import adopt_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,13 +32,13 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
         )
     )
     with pytest.raises(OutputError, match=r"lacks it; it was not made by changewire.*adopt"):
-        lake.apply_messages(spark, format="dataworks-json", rows=ROW, row_image="patch")
+        lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     with pytest.raises(OutputError, match="is not one of the table's"):
-        adopt(spark, place, key_columns=["no"])
+        adopt_table(spark, place, key_columns=["no"])
     with pytest.raises(ValueError, match="keys are needed"):
-        adopt(spark, place)
-    adopt(spark, place, key_columns=["id"])
-    lake.apply_messages(spark, format="dataworks-json", rows=ROW, row_image="patch")
+        adopt_table(spark, place)
+    adopt_table(spark, place, key_columns=["id"])
+    lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     found = {row["id"]: row["name"] for row in lake.table(spark, "t").collect()}
     assert found == {1: "new", 3: "c"}
 
@@ -49,7 +49,7 @@ def test_a_table_of_another_query_is_taken_over(spark: SparkSession, tmp_path: P
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
     lake.apply_messages(spark, format="dataworks-json")
     other = {"checkpoint": f"{tmp_path}/other", "log": f"{tmp_path}/other-log"}
-    adopt(spark, f"{lake.tables}/t")
+    adopt_table(spark, f"{lake.tables}/t")
     lake.apply_messages(spark, format="dataworks-json", **other)
     lake.send_records(records(message("INSERT", 2, {"id": 2}), start=1))
     with pytest.raises(OwnerError, match="belongs to the query"):

@@ -62,31 +62,41 @@ CASES = [
 """Each format, each kind of rows, and each table format with more than one."""
 
 EVERY = [
-    (name, rows, sink)
+    (name, rows, table_format)
     for name in TYPES
     for rows in ("json", "declared", "embedded")
-    for sink in ("delta", "iceberg")
+    for table_format in ("delta", "iceberg")
     if rows != "embedded" or not name.startswith("aerospike")
 ]
 
 
-@pytest.mark.parametrize(("format", "rows", "sink"), CASES)
+@pytest.mark.parametrize(("format", "rows", "table_format"), CASES)
 def test_a_stream_takes_any_message(
-    spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
+    spark: SparkSession, tmp_path: Path, format: str, rows: str, table_format: str
 ) -> None:
     """Every element is in the log once, the query ends well, and tables are as the model says."""
     messages = [*captured(format), *histories(format), *mutated(format, FEW)]
-    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages, befores_wait=True), rows)
+    check(
+        spark,
+        lake_in(table_format, spark, tmp_path),
+        Read(format, messages, befores_wait=True),
+        rows,
+    )
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("format", "rows", "sink"), EVERY)
+@pytest.mark.parametrize(("format", "rows", "table_format"), EVERY)
 def test_a_stream_takes_thousands_of_mutated_messages(
-    spark: SparkSession, tmp_path: Path, format: str, rows: str, sink: str
+    spark: SparkSession, tmp_path: Path, format: str, rows: str, table_format: str
 ) -> None:
     """The same holds for thousands, in several batches."""
     messages = [*captured(format), *histories(format), *mutated(format, MANY)]
-    check(spark, lake_in(sink, spark, tmp_path), Read(format, messages, befores_wait=True), rows)
+    check(
+        spark,
+        lake_in(table_format, spark, tmp_path),
+        Read(format, messages, befores_wait=True),
+        rows,
+    )
 
 
 def histories(format: str) -> list[bytes]:
@@ -114,9 +124,9 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         format=sent.format,
         log=places["log"],
         target=places["target"].replace("{table}", "{database}"),  # few tables take less time
-        sink=lake.sink,
+        table_format=lake.table_format,
         key_columns=KEYS.get(sent.format),
-        rows=kind,
+        row_schema=kind,
         checkpoint=places["checkpoint"],
         trigger={"availableNow": True},
         apply_truncates=True,
@@ -135,7 +145,11 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
     assert not lake.log(spark).where("code = 'apply-failed'").count()
     assert differences(rows_found, expected) == []
     assert not verify(
-        spark, places["log"], target=template(lake), sink=lake.sink, apply_truncates=True
+        spark,
+        places["log"],
+        target=template(lake),
+        table_format=lake.table_format,
+        apply_truncates=True,
     ).count()
 
 

@@ -64,10 +64,10 @@ def ended(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Ended:
     """Tables after all batches of a query, which is started again amid them."""
-    sink, deletes, names = request.param
+    table_format, deletes, names = request.param
     batches, expected = examples()
     drawn = [in_tables(batch, names) for batch in cut(HISTORIES)]
-    lake = lake_in(sink, spark, tmp_path_factory.mktemp("cases"))
+    lake = lake_in(table_format, spark, tmp_path_factory.mktemp("cases"))
     for at, (one, other) in enumerate(zip_longest(batches, drawn, fillvalue=())):
         lake.send([*one, *other])
         if at in {1, len(batches) - 1}:

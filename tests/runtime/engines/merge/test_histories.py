@@ -48,12 +48,12 @@ EVERY = [("delta", "remove"), ("delta", "flag"), ("iceberg", "remove")]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("sink", "deletes"), EVERY)
+@pytest.mark.parametrize(("table_format", "deletes"), EVERY)
 def test_tables_of_many_histories(
-    spark: SparkSession, tmp_path: Path, sink: str, deletes: str
+    spark: SparkSession, tmp_path: Path, table_format: str, deletes: str
 ) -> None:
     """Tables of a thousand histories are those of the model, in each format, and flagged."""
-    lake = lake_in(sink, spark, tmp_path)
+    lake = lake_in(table_format, spark, tmp_path)
     batches = cut(MANY)
     for at, batch in enumerate(batches):
         lake.send(batch)

@@ -74,24 +74,26 @@ def check(spark: SparkSession, lake: Lake) -> None:
     assert {row["count"] for row in found if row["kind"] != "refused"} == {1}
     assert [row["offset"] for row in found if row["kind"] == "refused"] == [len(sent()) - 1]
     places = lake.places
-    assert not verify(spark, places["log"], target=places["target"], sink=lake.sink).count()
+    assert not verify(
+        spark, places["log"], target=places["target"], table_format=lake.table_format
+    ).count()
     for name in ("t", "u"):
         names = {row["id"]: row["name"] for row in lake.content(spark)[name].values()}
         assert names == {0: "a", 1: "b"}
 
 
 @pytest.mark.parametrize(
-    ("sink", "steps"),
+    ("table_format", "steps"),
     [
         ("delta", [*STEPS]),
         ("iceberg", ["after the log", "between two MERGEs", "after the refused changes"]),
     ],
 )
 def test_a_batch_that_failed_is_written_again(
-    spark: SparkSession, tmp_path: Path, sink: str, steps: list[str]
+    spark: SparkSession, tmp_path: Path, table_format: str, steps: list[str]
 ) -> None:
     """It fails at one step after the other: what was done before is done once, the rest follows."""
-    lake = lake_in(sink, spark, tmp_path)
+    lake = lake_in(table_format, spark, tmp_path)
     lake.send_records(records(*sent()))
     for step in steps:
         with failing(step), pytest.raises(StreamingQueryException, match=step):

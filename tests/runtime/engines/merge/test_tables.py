@@ -150,7 +150,7 @@ def test_a_table_belongs_to_one_query(spark: SparkSession, tmp_path: Path) -> No
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
     lake.apply_messages(spark, format=FORMAT)
     places = {"checkpoint": f"{tmp_path}/other", "log": f"{tmp_path}/other-log"}
-    with pytest.raises(OwnerError, match=r"belongs to the query .* changewire\.spark\.adopt"):
+    with pytest.raises(OwnerError, match=r"belongs to the query .* changewire\.spark\.adopt_table"):
         lake.apply_messages(spark, format=FORMAT, **places)
 
 
@@ -167,7 +167,7 @@ def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
     )
     types = {"orders": money, "notes": "json", "*": "embedded"}
     lines: list[str] = []
-    lake.apply_messages(spark, format=FORMAT, rows=types, metrics=lines.append)
+    lake.apply_messages(spark, format=FORMAT, row_schema=types, metrics=lines.append)
     assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
     (order,) = lake.table(spark, "orders").collect()
     assert order["price"] == Decimal("12345678901234567.89")
@@ -186,13 +186,28 @@ def test_a_number_that_a_double_rounds_is_counted(spark: SparkSession, tmp_path:
     lake.send_records(records(recorded, exact))
     lines: list[str] = []
     schema = json.dumps(json.loads(recorded)["schema"])
-    lake.apply_messages(spark, format=FORMAT, rows=schema, metrics=lines.append)
+    lake.apply_messages(spark, format=FORMAT, row_schema=schema, metrics=lines.append)
     assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
     used = {row["offset"]: row["leniencies"] for row in lake.log(spark).collect()}
     assert ["rounded-number" in used[offset] for offset in (0, 1)] == [True, False]
     (name,) = lake.names()
     prices = {row["id"]: row["price"] for row in lake.table(spark, name).collect()}
     assert prices == {1: float("12345678901234567.89"), 2: 1.5}
+
+
+def test_a_number_that_a_double_rounds_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """With `numbers="refuse"` its change is refused, and `verify` does not miss its row."""
+    lake = Lake(tmp_path)
+    recorded = message("INSERT", 1, {"id": 1, "price": "12345678901234567.89"})
+    exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
+    lake.send_records(records(recorded, exact))
+    schema = json.dumps(json.loads(recorded)["schema"])
+    lake.apply_messages(spark, format=FORMAT, row_schema=schema, numbers="refuse")
+    (name,) = lake.names()
+    assert [row["id"] for row in lake.table(spark, name).collect()] == [2]
+    (why,) = refused(spark, lake.places["log"]).collect()
+    assert (why["code"], why["pointer"], why["offset"]) == ("rounded-number", "/after/price", 0)
+    assert not verify(spark, lake.places["log"], target=lake.places["target"]).count()
 
 
 def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
@@ -208,7 +223,7 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
     for number, batch in enumerate(batches):
         lake.send_records(records(*batch, start=10 * number))
     view = "default.live_{table}"
-    lake.apply_messages(spark, format=FORMAT, rows=row, deletes="flag", view=view)
+    lake.apply_messages(spark, format=FORMAT, row_schema=row, deletes="flag", view=view)
     found = lake.table(spark, "t").orderBy("id").select("id", "name", "_changewire.deleted")
     assert [tuple(one) for one in found.collect()] == [
         (1, None, True),
@@ -260,7 +275,7 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     messages = [message("INSERT", 10, row) for row in everyone]
     lake.send_records(records(*messages, message("DELETE", 11, everyone[29])))
     row = StructType([StructField("id", LongType()), StructField("name", StringType())])
-    lake.apply_messages(spark, format=FORMAT, rows=row)
+    lake.apply_messages(spark, format=FORMAT, row_schema=row)
     places = {"target": lake.places["target"]}
     log, table = lake.places["log"], f"delta.`{lake.tables}/t`"
     assert not verify(spark, log, **places).count()

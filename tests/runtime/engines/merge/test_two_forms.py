@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_a_stream_of_both_forms_is_one_table(spark: SparkSession, tmp_path: Path) -> None:
-    """Rows have the last version, of either form; what is refused is a dead letter."""
+    """Rows have the last version, of either form; what is rejected is a dead letter."""
     lake, start = Lake(tmp_path), 0
     for batch in BATCHES:
         lake.send_records(records(*batch, start=start))

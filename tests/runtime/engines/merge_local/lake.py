@@ -69,10 +69,10 @@ class Lake:
     def run(self, **options: Any) -> Run:
         """Return a run that takes changes themselves for messages."""
         decode = DecodeOptions("dataworks-json")
-        places, adopt = self.places, options.pop("adopt", False)
+        places, adopt_table = self.places, options.pop("adopt_table", False)
         given: dict[str, Any] = {"default_table": "null", **options}
         tables = TableOptions(places["target"], **given)
-        how = local_options(decode, tables, log=places["log"], adopt=adopt)
+        how = local_options(decode, tables, log=places["log"], adopt_table=adopt_table)
         return Run(how, decoder=ChangeDecoder(decode))
 
     def apply(self, *batches: Sequence[PositionedChange], **options: Any) -> Outcome:

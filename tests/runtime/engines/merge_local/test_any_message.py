@@ -48,7 +48,7 @@ def test_a_run_takes_thousands_of_mutated_messages(tmp_path: Path, format: str) 
 def test_a_run_takes_any_schema(tmp_path: Path, format: str) -> None:
     """Whatever messages declare, each element is in the log once, and what fits in a table."""
     sent = Read(format, [*captured(format), *mutated(format, FEW, seed=4)])
-    lake = applied(tmp_path, sent, rows="embedded")
+    lake = applied(tmp_path, sent, row_schema="embedded")
     assert elements(lake, "change", "control", "dead_letter") == [at for at, _ in sent.elements()]
     assert {row["code"] for row in lake.log("refused")} <= {
         *("key-mismatch", "schema-mismatch", "table-missing", "name-collision", "wrong-type"),

@@ -6,12 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake
-
-from changewire.engines.applied import COUNTED, NOT_APPLIED
 
 ROUNDED = "12345678901234567.89"
 SCHEMA = json.dumps(json.loads(message("INSERT", 1, None))["schema"])
@@ -59,7 +56,7 @@ def test_a_number_that_a_double_rounds_is_counted(tmp_path: Path, rows: Any) -> 
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
-    outcome = lake.apply_records(records(recorded, exact), rows=rows)
+    outcome = lake.apply_records(records(recorded, exact), row_schema=rows)
     assert outcome.tables == {"inserted": 2, "rounded_numbers": 1}
     assert sorted(row["price"] for row in lake.rows()) == [1.5, float(ROUNDED)]
     if rows == SCHEMA:
@@ -68,15 +65,16 @@ def test_a_number_that_a_double_rounds_is_counted(tmp_path: Path, rows: Any) -> 
         assert used == {0: True, 1: False}
 
 
-def test_a_column_that_a_user_wrote_takes_no_rounded_number(tmp_path: Path) -> None:
-    """A type that a user wrote holds what it says: the number is a dead letter."""
+@pytest.mark.parametrize("rows", ["embedded", SCHEMA, {"d.t": "embedded", "*": SCHEMA}])
+def test_a_number_that_a_double_rounds_is_refused(tmp_path: Path, rows: Any) -> None:
+    """With `numbers="refuse"` its change is refused, and stays whole in the log."""
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "price": ROUNDED})
-    rows = pa.schema([("id", pa.int64()), ("price", pa.float64())])
-    outcome = lake.apply_records(records(recorded), rows=rows)
-    assert outcome.counts.by_error_code == {"wrong-type": 1}
-
-
-def test_each_count_has_a_meaning() -> None:
-    """What was not applied is a part of what is counted."""
-    assert {*NOT_APPLIED} <= COUNTED.keys()
+    exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
+    outcome = lake.apply_records(records(recorded, exact), row_schema=rows, numbers="refuse")
+    assert outcome.tables == {"inserted": 1, "refused": 1}
+    assert [row["price"] for row in lake.rows()] == [1.5]
+    of_first = {row["kind"]: row for row in lake.log() if row["offset"] == 0}
+    assert json.loads(of_first["change"]["after"])["price"] == ROUNDED
+    why = of_first["refused"]
+    assert (why["code"], why["pointer"]) == ("rounded-number", "/after/price")

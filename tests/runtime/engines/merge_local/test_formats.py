@@ -107,7 +107,7 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
             }
         )
         target = f"{tmp_path}/{{database}}/{{table}}"
-        options: dict[str, Any] = {"target": target, "null_value": "delete"}
+        options: dict[str, Any] = {"target": target, "tombstones": "delete"}
         counts = cwd.apply_changes(table, format=FORMAT, log=f"{tmp_path}/log", **options).tables
     assert counts == {"deleted": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")
@@ -134,9 +134,9 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"rows": "embedded"}, "messages of aerospike-json hold no schema"),
-        ({"rows": "nested"}, "a schema or its path, found 'nested'"),
-        ({"rows": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
+        ({"row_schema": "embedded"}, "messages of aerospike-json hold no schema"),
+        ({"row_schema": "nested"}, "a schema or its path, found 'nested'"),
+        ({"row_schema": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
         ({"deletes": "keep"}, "no deletes 'keep'; there are: remove, flag"),
         ({"max_dead_letters": "x"}, "max_dead_letters is a number such as 100"),

@@ -61,7 +61,7 @@ def contents(folder: str, order: tuple[str, ...]) -> tuple[dict[str, str], list[
 @pytest.mark.usefixtures("interpreted")
 def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
     """Types and rows of the log and of each table are equal, with all metadata."""
-    given: dict[str, Any] = {"apply_truncates": True, "rows": ROWS}
+    given: dict[str, Any] = {"apply_truncates": True, "row_schema": ROWS}
     theirs, ours = SparkLake(tmp_path / "spark"), Lake(tmp_path / "local")
     for batch in batches():
         theirs.send_records(batch)

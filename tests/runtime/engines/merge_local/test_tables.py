@@ -85,9 +85,9 @@ def test_a_table_belongs_to_one_log(tmp_path: Path) -> None:
     lake.apply_records(records(message("INSERT", 1, {"id": 1})))
     other = {"log": f"{tmp_path}/other"}
     newer = records(message("INSERT", 2, {"id": 2}))
-    with pytest.raises(OwnerError, match=r"belongs to .* take it over by adopt=True"):
+    with pytest.raises(OwnerError, match=r"belongs to .* take it over by adopt_table=True"):
         lake.apply_records(newer, **other)
-    lake.apply_records(newer, **other, adopt=True)
+    lake.apply_records(newer, **other, adopt_table=True)
     assert sorted(lake.json_rows()) == [1, 2]
     with pytest.raises(OwnerError):
         lake.apply_records(records(message("INSERT", 3, {"id": 3}), start=9))
@@ -101,7 +101,7 @@ def test_types_are_given_by_table(tmp_path: Path) -> None:
     recorded = [message("INSERT", 1, exact, table=name) for name in ("orders", "items", "notes")]
     wrong = message("INSERT", 2, {"id": 2, "price": "1.999"}, table="orders")
     types = {"orders": money, "notes": "json", "*": "embedded"}
-    lake.apply_records(records(*recorded, wrong), rows=types)
+    lake.apply_records(records(*recorded, wrong), row_schema=types)
     (order,) = lake.rows("orders")
     assert order["price"] == Decimal("12345678901234567.89")
     items = DeltaTable(f"{tmp_path}/tables/items").to_pyarrow_table()
@@ -126,8 +126,10 @@ def test_tables_get_the_columns_that_schemas_declare(tmp_path: Path) -> None:
         ),
     ]
     for number, one in enumerate(recorded[:3]):
-        lake.apply_records(records(one, start=number), rows="embedded")
-    lake.apply_records(records(recorded[3], start=3), rows="embedded", schema_evolution="strict")
+        lake.apply_records(records(one, start=number), row_schema="embedded")
+    lake.apply_records(
+        records(recorded[3], start=3), row_schema="embedded", schema_evolution="strict"
+    )
     found = {row["id"]: (row["name"], row["price"], row["size"]) for row in lake.rows()}
     assert found == {1: ("a", 1.5, None), 2: ("b", 2.5, 7)}
     assert reasons(lake) == [("schema-mismatch", 2), ("schema-mismatch", 3)]
@@ -141,10 +143,10 @@ def test_rows_of_one_type_are_checked_before_they_are_logged(tmp_path: Path) -> 
         message("INSERT", 1, {"id": 1, "name": "a", "price": 1.5}),
         message("INSERT", 1, {"id": 2, "name": 3}, types={"id": "LONG", "name": "LONG"}),
     ]
-    outcome = lake.apply_records(records(*recorded), rows=row)
+    outcome = lake.apply_records(records(*recorded), row_schema=row)
     lake.apply_records(
         records(message("UPDATE_AFTER", 2, {"id": 1, "price": 2.5}), start=9),
-        rows=row,
+        row_schema=row,
         row_image="patch",
     )
     assert outcome.counts.dead_letters == 1
@@ -160,7 +162,7 @@ def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> N
     lake.apply_records(records(recorded))
     assert [row["row"] for row in lake.rows()] == ['{"e mail":"x"}']
     typed = {"target": f"{tmp_path}/typed/{{table}}", "log": f"{tmp_path}/typed-log"}
-    lake.apply_records(records(recorded), rows="embedded", **typed)
+    lake.apply_records(records(recorded), row_schema="embedded", **typed)
     (why,) = (
         row
         for row in DeltaTable(typed["log"]).to_pyarrow_table().to_pylist()
@@ -170,7 +172,7 @@ def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> N
     with pytest.raises(OutputError, match=r"more/t: column 'e mail' needs column mapping"):
         lake.apply_records(
             records(recorded),
-            rows=pa.schema([("e mail", pa.string())]),
+            row_schema=pa.schema([("e mail", pa.string())]),
             target=f"{tmp_path}/more/{{table}}",
             log=f"{tmp_path}/more-log",
         )
@@ -180,7 +182,7 @@ def test_a_column_whose_name_delta_rs_cuts_off_is_refused(tmp_path: Path) -> Non
     """Arrow hands names on to delta-rs up to their first NUL."""
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "a\0b": "x"}, types={"id": "LONG", "a\0b": "STRING"})
-    lake.apply_records(records(recorded, message("INSERT", 1, {"id": 2})), rows="embedded")
+    lake.apply_records(records(recorded, message("INSERT", 1, {"id": 2})), row_schema="embedded")
     (why,) = lake.log("refused")
     assert (why["code"], why["offset"]) == ("schema-mismatch", 0)
     assert "'a\\x00b' has a NUL in its name" in why["message"]
@@ -198,7 +200,7 @@ def test_deleted_rows_are_flagged(tmp_path: Path) -> None:
         [message("UPDATE_AFTER", 2, one), message("INSERT", 2, {"id": 3, "name": "c"})],
     ]
     for number, batch in enumerate(batches):
-        lake.apply_records(records(*batch, start=10 * number), rows=row, deletes="flag")
+        lake.apply_records(records(*batch, start=10 * number), row_schema=row, deletes="flag")
     found = sorted((one["id"], one["name"], one["_changewire"]["deleted"]) for one in lake.rows())
     assert found == [(1, None, True), (2, "b", False), (3, None, True)]
 
@@ -215,7 +217,7 @@ def test_a_late_write_does_not_bring_a_row_back(tmp_path: Path, rows: Any) -> No
     ]
     found = []
     for number, batch in enumerate(batches):
-        lake.apply_records(records(*batch, start=10 * number), rows=rows, batch_size=1)
+        lake.apply_records(records(*batch, start=10 * number), row_schema=rows, batch_size=1)
         found.append(sorted(row["_changewire"]["offset"] for row in lake.rows()))
     assert found == [[], [11], [11, 20]]
 
@@ -323,7 +325,7 @@ def test_rows_are_found_by_keys_of_any_type(tmp_path: Path, kind: Any, keys: lis
         ),
         placed(change(key=two, sequence=3, a=9), start=30),
     ]
-    lake.apply(*batches, rows=rows)
+    lake.apply(*batches, row_schema=rows)
     assert [(row["a"], row["b"]) for row in lake.rows()] == [(3, 2)]
     assert lake.rows()[0]["id"] is not None
     assert not lake.log("refused")

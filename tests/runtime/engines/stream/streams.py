@@ -54,19 +54,19 @@ class Stream:
 
     Attributes:
         root: Holds messages, checkpoint and log.
-        sink: Format of the log.
+        table_format: Format of the log.
         sent: All messages so far, by offset.
         name: Name of the log in a catalog; empty for a path.
     """
 
     root: Path
-    sink: str = "delta"
+    table_format: str = "delta"
     sent: list[bytes | None] = field(default_factory=list)
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Skip the test where the sink was not run with this Spark."""
-        need(self.sink)
+        """Skip the test where the table format was not run with this Spark."""
+        need(self.table_format)
 
     def send(self, messages: Messages) -> None:
         """Add a file of messages, which the query reads as one batch."""
@@ -98,18 +98,18 @@ class Stream:
     @property
     def place(self) -> LogPlace:
         """The log."""
-        return LogPlace(self.name or str(self.root / "log"), self.sink)
+        return LogPlace(self.name or str(self.root / "log"), self.table_format)
 
     def start(self, spark: SparkSession, **options: Any) -> Any:
         """Start the query that counts its batches, as a run of the command line does."""
         wrap: Callable[[Frames], Frames] | None = options.pop("wrap", None)
-        rows, elements_as = options.pop("rows", "json"), options.pop("elements_as", "changes")
+        rows, elements_as = options.pop("row_schema", "json"), options.pop("elements_as", "changes")
         named = ("notice", "metrics", "written")
         listener = StreamListener(**{name: options.pop(name, None) for name in named})
         chosen: dict[str, Any] = {
             "log": self.place.target,
             "checkpoint": str(self.root / "checkpoint"),
-            "sink": self.sink,
+            "table_format": self.table_format,
             "trigger": AVAILABLE_NOW,
             **options,
         }
@@ -131,7 +131,7 @@ class Stream:
             format=FORMAT,
             log=self.place.target,
             checkpoint=str(self.root / "checkpoint"),
-            sink=self.sink,
+            table_format=self.table_format,
             trigger=AVAILABLE_NOW,
             **options,
         )
@@ -158,9 +158,9 @@ class Stream:
         return found
 
 
-def stream(root: Path, batches: int, sink: str = "delta") -> Stream:
+def stream(root: Path, batches: int, table_format: str = "delta") -> Stream:
     """Return a stream with some batches of mixed messages."""
-    made = Stream(root, sink)
+    made = Stream(root, table_format)
     for _ in range(batches):
         made.send(mixed_messages())
     return made

@@ -202,7 +202,7 @@ def test_offsets_without_a_record_are_counted(
         format=FORMAT,
         log=str(tmp_path / "log"),
         checkpoint=str(tmp_path / "checkpoint"),
-        sink="parquet",
+        table_format="parquet",
         trigger={"availableNow": True},
     )
     assert cws.await_termination(query, progress=heard.append) is None

@@ -32,11 +32,13 @@ def test_readers_without_spark_see_every_row(landed: Landed) -> None:
     assert len(found) == landed.stream.expected().total()
 
 
-@pytest.mark.parametrize("sink", ["delta", "parquet", "iceberg"])
-def test_the_plain_query_lands_the_same(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+@pytest.mark.parametrize("table_format", ["delta", "parquet", "iceberg"])
+def test_the_plain_query_lands_the_same(
+    spark: SparkSession, tmp_path: Path, table_format: str
+) -> None:
     """Spark's own sinks append every element once, also when the query goes on later."""
-    made = stream(tmp_path, 1, sink)
-    if sink == "iceberg":
+    made = stream(tmp_path, 1, table_format)
+    if table_format == "iceberg":
         made.name = f"ice.{tmp_path.name}.log"
     made.land_plainly(spark)
     made.send(mixed_messages())

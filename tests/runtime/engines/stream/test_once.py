@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[4]
 
 
-@pytest.mark.parametrize("sink", ["delta", "iceberg"])
-def test_a_crash_at_any_step_has_no_effect(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_a_crash_at_any_step_has_no_effect(
+    spark: SparkSession, tmp_path: Path, table_format: str
+) -> None:
     """A batch ends at one step after the other; in the end each of its elements is there once."""
-    made = stream(tmp_path, 1, sink)
-    made.name = f"ice.{tmp_path.name}.log" if sink == "iceberg" else ""
+    made = stream(tmp_path, 1, table_format)
+    made.name = f"ice.{tmp_path.name}.log" if table_format == "iceberg" else ""
     for step in STEPS:
         with ending_at(step, crash), pytest.raises(StreamingQueryException, match="CrashError"):
             made.land(spark)

@@ -62,7 +62,7 @@ def test_a_log_of_another_type_is_refused(landed: Landed, spark: SparkSession) -
     root = landed.stream.root
     kind = StructType([StructField("n", LongType())])
     with pytest.raises(cws.OutputError) as caught:
-        landed.stream.start(spark, rows=kind, checkpoint=str(root / "new"))
+        landed.stream.start(spark, row_schema=kind, checkpoint=str(root / "new"))
     assert str(caught.value) == (
         "log: a column before of type struct<n:bigint> is needed, and "
         f"{root}/log has string; choose another log and checkpoint"
@@ -76,7 +76,7 @@ def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("version", "sink", "recorded"),
+    ("version", "table_format", "recorded"),
     [
         ("4.0.1", "delta", "start it with --packages io.delta:delta-spark_2.13:4.0.1 --conf "),
         ("4.0.3", "iceberg", "start it with --packages org.apache.iceberg:iceberg-spark-runtime"),
@@ -85,15 +85,17 @@ def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path
         ("4.0.1", "csv", "does not know the format csv"),
     ],
 )
-def test_the_line_that_a_session_needs_is_told(version: str, sink: str, recorded: str) -> None:
+def test_the_line_that_a_session_needs_is_told(
+    version: str, table_format: str, recorded: str
+) -> None:
     """It names the jars that ran with this Spark, or the page that says which do."""
-    assert recorded in lack(version, sink)
+    assert recorded in lack(version, table_format)
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sink": "parquet"}, "into logs of Delta or Iceberg, not of Parquet"),
+        ({"table_format": "parquet"}, "into logs of Delta or Iceberg, not of Parquet"),
         ({"max_dead_letters": "5"}, "max_dead_letters is a number such as 100"),
         ({"max_dead_letters": "101%"}, "max_dead_letters is a number such as 100"),
         ({"max_dead_letters": -1}, "max_dead_letters is a number such as 100"),
@@ -127,8 +129,10 @@ def test_only_streams_land(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_sink_that_is_none_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """The error names those that are there."""
     made = stream(tmp_path, 1, "delta")
-    made.sink = "csv"
-    with pytest.raises(ValueError, match="no sink 'csv'; there are: delta, iceberg, parquet"):
+    made.table_format = "csv"
+    with pytest.raises(
+        ValueError, match="no table_format 'csv'; there are: delta, iceberg, parquet"
+    ):
         made.land_plainly(spark)
 
 
@@ -136,7 +140,7 @@ def test_typed_rows_land_as_columns(spark: SparkSession, tmp_path: Path) -> None
     """With a row type the log has typed columns; what does not fit is a dead letter."""
     made = stream(tmp_path, 1)
     kind = StructType([StructField("count", LongType()), StructField("myString", StringType())])
-    made.land(spark, rows=kind)
+    made.land(spark, row_schema=kind)
     rows = made.log(spark).where("offset = 1").select("after.count").collect()
     assert [row["count"] for row in rows] == [-(2**63)]
 

@@ -49,8 +49,8 @@ def history(
     log: str,
     *,
     table: str,
-    sink: str = "delta",
-    rows: RowsAs = "json",
+    table_format: str = "delta",
+    row_schema: RowsAs = "json",
     key_columns: Sequence[str] | None = None,
     format: str | None = None,
     apply_truncates: bool = False,
@@ -67,13 +67,13 @@ def history(
         spark: The session.
         log: Path of the log (it has a slash), or name of its table. Its rows are JSON text.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
-        sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
-        rows: How rows are given: columns ``key`` and ``row`` of JSON text, the same as VARIANT, or
-            columns of a type, as `decode` takes them. Columns that the type lacks are left out, and
-            a change of these alone begins no version.
+        table_format: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
+        row_schema: How rows are given: columns ``key`` and ``row`` of JSON text, the same as
+            VARIANT, or columns of a type, as `decode` takes them. Columns that the type lacks are
+            left out, and a change of these alone begins no version.
         key_columns: Columns of the key, for columns of a type; by default those of any change.
-        format: Public name of the format of the messages, if `rows` is a schema that stands in
-            them; the log does not say it.
+        format: Public name of the format of the messages, if `row_schema` is a schema that stands
+            in them; the log does not say it.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
             began and ended the version, ``is_current`` and ``op``. ``auto_cdc``: ``__START_AT`` and
@@ -86,17 +86,17 @@ def history(
         that began the version.
 
     Raises:
-        ValueError: There are no such names, `rows` is something else, or it is the schema of a
-            message and `format` is not given.
+        ValueError: There are no such names, `row_schema` is something else, or it is the schema of
+            a message and `format` is not given.
         OutputError: It is not a log, rows have columns that versions have too, or, when the
             DataFrame is computed, a change does not fit the columns.
-        ImportError: `rows` is a JSON Schema, and the extra ``codegen`` is not installed.
+        ImportError: `row_schema` is a JSON Schema, and the extra ``codegen`` is not installed.
     """
     check_names(names)
     decode_options = options_of_log(format, key_columns, vendor)
-    whole = LogPlace(log, sink).read(spark)
+    whole = LogPlace(log, table_format).read(spark)
     found = table_in(whole, table)
-    shape = _shape(found, rows, key_columns, decode_options)
+    shape = _shape(found, row_schema, key_columns, decode_options)
     truncates = []
     if apply_truncates:  # the driver has them in memory
         logged = found.where(is_truncate()).toArrow().cast(LOGGED)
@@ -138,13 +138,13 @@ class _VariantRows(JsonRows):
 
 def _shape(
     log: DataFrame,
-    rows: RowsAs,
+    row_schema: RowsAs,
     key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
 ) -> Shape:
-    if isinstance(rows, str) and rows in {"json", "variant"}:
-        return JsonRows() if rows == "json" else _VariantRows()
-    row = given_columns(rows, decode_options)
+    if isinstance(row_schema, str) and row_schema in {"json", "variant"}:
+        return JsonRows() if row_schema == "json" else _VariantRows()
+    row = given_columns(row_schema, decode_options)
     if not key_columns:  # those of any change; one job, which reads as little as it can
         first = log.where(F.col("key").isNotNull()).select("key").first()
         key_columns = keys_of([] if first is None else [first[0]])

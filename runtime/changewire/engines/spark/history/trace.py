@@ -30,7 +30,7 @@ def trace(
     key: Mapping[str, Any],
     *,
     table: str,
-    sink: str = "delta",
+    table_format: str = "delta",
     apply_truncates: bool = False,
 ) -> History:
     """Return what each change did to a row, in the order of the log, and why others did nothing.
@@ -42,7 +42,7 @@ def trace(
         log: Path of the log (it has a slash), or name of its table. Its rows are JSON text.
         key: Columns that name the row, with the values that the log has: ``{"id": 1004}``.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
-        sink: Format of the log.
+        table_format: Format of the log.
         apply_truncates: Whether truncates remove rows.
 
     Returns:
@@ -53,7 +53,7 @@ def trace(
         OutputError: It is not a log.
     """
     wanted = wanted_key(key)
-    rows = LogPlace(log, sink).read(spark)
+    rows = LogPlace(log, table_format).read(spark)
     found = table_in(rows, table, _MESSAGE)
     has_key = F.col("key").isNotNull() | F.col("before_key").isNotNull()
 

@@ -39,9 +39,9 @@ def land(
     format: str,
     log: str,
     checkpoint: str,
-    sink: str = "delta",
+    table_format: str = "delta",
     elements_as: ElementsAs = "changes",
-    rows: RowsAs = "json",
+    row_schema: RowsAs = "json",
     trigger: Mapping[str, Any] | None = None,
     **options: Unpack[DecodeKeywords],
 ) -> StreamingQuery:
@@ -57,9 +57,9 @@ def land(
         format: Public name of the format, or ``auto``: each message says which it has.
         log: Path of the log (it has a slash), or name of its table.
         checkpoint: Folder of the query's checkpoint.
-        sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
+        table_format: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
         elements_as: ``changes``, or ``messages`` as they are.
-        rows: How `before` and `after` are kept: as for `decode`.
+        row_schema: How `before` and `after` are kept: as for `decode`.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
         **options: What messages do not say themselves, see `DecodeKeywords`.
 
@@ -75,23 +75,23 @@ def land(
     if not messages.isStreaming:
         raise ValueError("land takes a stream; for other DataFrames use `changewire.spark.write`")
     check_positions(messages)
-    found = log_rows(observed(frames_by(decode_options, messages, rows).rows))
-    place, spark = LogPlace(log, sink), messages.sparkSession
+    found = log_rows(observed(frames_by(decode_options, messages, row_schema).rows))
+    place, spark = LogPlace(log, table_format), messages.sparkSession
     place.check(spark, found.schema)
-    identity(spark, checkpoint, sink=sink, outputs={"log": log, "query": "land"})
-    writer = found.writeStream.format(sink).options(**place.options(found))
+    identity(spark, checkpoint, table_format=table_format, outputs={"log": log, "query": "land"})
+    writer = found.writeStream.format(table_format).options(**place.options(found))
     writer = writer.option("checkpointLocation", checkpoint).trigger(**(trigger or _DEFAULT))
     return writer.start(log) if place.is_path else writer.toTable(log)
 
 
 def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
     """Start a query that counts and appends each batch, and calls a listener."""
-    if stream.sink == "parquet":  # a batch that is retried would be in it twice
+    if stream.table_format == "parquet":  # a batch that is retried would be in it twice
         raise ValueError("batches are counted into logs of Delta or Iceberg, not of Parquet")
-    spark, log = decoded.rows.sparkSession, LogPlace(stream.log, stream.sink)
+    spark, log = decoded.rows.sparkSession, LogPlace(stream.log, stream.table_format)
     log.check(spark, log_rows(decoded.rows).schema)
     places = {"log": log.target, "query": "run"}
-    query = identity(spark, stream.checkpoint, sink=log.sink, outputs=places)
+    query = identity(spark, stream.checkpoint, table_format=log.table_format, outputs=places)
 
     def write(rows: DataFrame, number: int) -> None:
         started = time.perf_counter()

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 from changewire.engines.errors import OutputError
 from changewire.engines.log import STATISTICS, STATISTICS_OPTION
-from changewire.engines.options import SINKS
+from changewire.engines.options import LOG_FORMATS
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.types import differing
 from changewire.tables.names import is_path
@@ -51,11 +51,11 @@ class LogPlace:
 
     Attributes:
         target: Its path, which has a slash, or the name of a table.
-        sink: Its format: ``delta``, ``iceberg`` or ``parquet``.
+        table_format: Its format: ``delta``, ``iceberg`` or ``parquet``.
     """
 
     target: str
-    sink: str = "delta"
+    table_format: str = "delta"
 
     @property
     def is_path(self) -> bool:
@@ -64,12 +64,14 @@ class LogPlace:
 
     def schema(self, spark: SparkSession) -> StructType | None:
         """Return the columns that it has; None if it is not there."""
-        return schema_of(spark, self.sink, self.target)
+        return schema_of(spark, self.table_format, self.target)
 
     def check(self, spark: SparkSession, columns: StructType) -> bool:
         """Check that it can take rows if it exists, and return whether it does."""
-        if self.sink not in SINKS:
-            raise ValueError(f"no sink {self.sink!r}; there are: {', '.join(SINKS)}")
+        if self.table_format not in LOG_FORMATS:
+            raise ValueError(
+                f"no table_format {self.table_format!r}; there are: {', '.join(LOG_FORMATS)}"
+            )
         found = self.schema(spark)
         for name, kind, has in differing(found, columns) if found is not None else ():
             raise OutputError(
@@ -81,14 +83,14 @@ class LogPlace:
     def read(self, spark: SparkSession) -> DataFrame:
         """Return its rows."""
         if self.is_path:
-            return spark.read.format(self.sink).load(self.target)
-        if self.sink == "iceberg":  # its catalog keeps a snapshot for a while
+            return spark.read.format(self.table_format).load(self.target)
+        if self.table_format == "iceberg":  # its catalog keeps a snapshot for a while
             spark.catalog.refreshTable(self.target)
         return spark.table(self.target)
 
     def add(self, rows: DataFrame, options: dict[str, str] | None = None) -> None:
         """Append rows in one commit, with options of the format."""
-        writer = rows.write.format(self.sink).mode("append")
+        writer = rows.write.format(self.table_format).mode("append")
         writer = writer.options(**self.options(rows), **(options or {}))
         writer.save(self.target) if self.is_path else writer.saveAsTable(self.target)
 
@@ -99,7 +101,7 @@ class LogPlace:
         https://docs.delta.io/latest/delta-streaming.html#idempotent-table-writes-in-foreachbatch
         https://iceberg.apache.org/docs/latest/spark-configuration/#write-options
         """
-        if self.sink == "delta":
+        if self.table_format == "delta":
             self.add(rows, {"txnAppId": f"changewire-{query}", "txnVersion": str(batch)})
             return
         spark, name = rows.sparkSession, f"changewire.{query}"
@@ -112,38 +114,38 @@ class LogPlace:
 
     def options(self, rows: DataFrame) -> dict[str, str]:
         """Return the options of a write that may make a log of some rows."""
-        if self.sink != "delta":
+        if self.table_format != "delta":
             return {}
         names = (name for name in STATISTICS if name.partition(".")[0] in rows.columns)
         return {STATISTICS_OPTION: ",".join(names)}
 
 
-def schema_of(spark: SparkSession, sink: str, target: str) -> StructType | None:
+def schema_of(spark: SparkSession, table_format: str, target: str) -> StructType | None:
     """Return the schema of a table, by its path or name; None if it does not exist."""
     try:
-        if is_path(target) or sink == "parquet":
-            return spark.read.format(sink).load(target).schema
+        if is_path(target) or table_format == "parquet":
+            return spark.read.format(table_format).load(target).schema
         if spark.catalog.tableExists(target):
             return spark.table(target).schema
-        if sink == "iceberg":  # Spark looks no further than a name, whatever the format
-            spark.read.format(sink).load(target)
+        if table_format == "iceberg":  # Spark looks no further than a name, whatever the format
+            spark.read.format(table_format).load(target)
     except RAISED as error:
         # Some versions of Spark lack a word of their own for a format that is not there.
         if _NO_FORMAT in str(error):
-            raise OutputError(lack(spark.version, sink)) from None
+            raise OutputError(lack(spark.version, table_format)) from None
         condition = error.getCondition() if isinstance(error, AnalysisException) else None
         if condition not in _NOT_THERE:
             raise
     return None
 
 
-def lack(version: str, sink: str) -> str:
+def lack(version: str, table_format: str) -> str:
     """Return what to do if a version of Spark does not know a format."""
-    package: str | None = getattr(ran_with(version), sink, None)
-    text = f"Spark {version} does not know the format {sink}"
-    if sink not in SETTINGS:
+    package: str | None = getattr(ran_with(version), table_format, None)
+    text = f"Spark {version} does not know the format {table_format}"
+    if table_format not in SETTINGS:
         return text
     if package is None:
-        return f"{text}; which release of it runs with it is listed at {RELEASES[sink]}"
-    settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[sink].items())
+        return f"{text}; which release of it runs with it is listed at {RELEASES[table_format]}"
+    settings = " ".join(f"--conf {name}={value}" for name, value in SETTINGS[table_format].items())
     return f"{text}; start it with --packages {package} {settings}"

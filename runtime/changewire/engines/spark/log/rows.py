@@ -45,7 +45,7 @@ def refused_rows(
     return log_rows(rows.withColumns(marked), attempt)
 
 
-def dead_letters(spark: SparkSession, log: str, *, sink: str = "delta") -> DataFrame:
+def dead_letters(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
     A replay that decodes a dead letter appends a row with the same position, which closes it.
@@ -53,15 +53,15 @@ def dead_letters(spark: SparkSession, log: str, *, sink: str = "delta") -> DataF
     Args:
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
-        sink: Format of the log.
+        table_format: Format of the log.
 
     Returns:
         Rows of the log.
     """
-    return open_letters(LogPlace(log, sink).read(spark))
+    return open_letters(LogPlace(log, table_format).read(spark))
 
 
-def refused(spark: SparkSession, log: str, *, sink: str = "delta") -> DataFrame:
+def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
     """Return the changes of a log that no table took, with the reason of each.
 
     A replay that applies one appends a row with the same position, which closes it.
@@ -69,12 +69,12 @@ def refused(spark: SparkSession, log: str, *, sink: str = "delta") -> DataFrame:
     Args:
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
-        sink: Format of the log.
+        table_format: Format of the log.
 
     Returns:
         Rows of the log.
     """
-    return open_refusals(LogPlace(log, sink).read(spark))
+    return open_refusals(LogPlace(log, table_format).read(spark))
 
 
 def open_letters(rows: DataFrame) -> DataFrame:

@@ -38,7 +38,7 @@ def write(
     decoded: DecodedFrames | MessageFrames,
     log: str,
     *,
-    sink: str = "delta",
+    table_format: str = "delta",
     show_values: bool = False,
 ) -> Written:
     """Append decoded messages to a log, each element once: what the log has already is left out.
@@ -51,17 +51,17 @@ def write(
     Args:
         decoded: From `decode` or `messages`, of a DataFrame that is not a stream.
         log: Path of the log (it has a slash), or name of its table.
-        sink: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
+        table_format: Format of the log: ``delta``, ``iceberg`` or ``parquet``.
         show_values: Whether the first dead letters show the start of their values.
 
     Raises:
         ConservationError: The decoded rows do not add up.
         OutputError: The log has other columns, or Spark does not know its format.
-        ValueError: There is no such sink, or the rows are a stream.
+        ValueError: There is no such table format, or the rows are a stream.
     """
     if decoded.rows.isStreaming:
         raise ValueError("write takes no stream; use `changewire.spark.land`")
-    place, spark = LogPlace(log, sink), decoded.rows.sparkSession
+    place, spark = LogPlace(log, table_format), decoded.rows.sparkSession
     is_there = place.check(spark, log_rows(decoded.rows).schema)
     rows = decoded.rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:

@@ -18,12 +18,12 @@ from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
 
-def adopt(
+def adopt_table(
     spark: SparkSession,
     target: str,
     *,
     key_columns: Sequence[str] | None = None,
-    sink: str = "delta",
+    table_format: str = "delta",
 ) -> None:
     """Let the next query that applies changes to a table take it over.
 
@@ -36,7 +36,7 @@ def adopt(
         target: The table: a path (it has a slash), or its name.
         key_columns: Columns of the key that changes name rows by; each row has another one. None
             for a table that changewire made.
-        sink: Table format: ``delta`` or ``iceberg``.
+        table_format: Table format: ``delta`` or ``iceberg``.
 
     Raises:
         ValueError: There is no such table format, or `key_columns` are missing.
@@ -44,7 +44,7 @@ def adopt(
             or it has another key; it is as it was.
         AnalysisException: The table does not exist.
     """
-    tables, target = format_of(sink), absolute(target)
+    tables, target = format_of(table_format), absolute(target)
     table = tables.identifier(target)
     tables.refresh(spark, target)
     rows = spark.table(table)

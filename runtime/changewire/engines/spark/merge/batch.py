@@ -68,7 +68,7 @@ class Merger:
             there = None if log.schema(spark) is None else log.read(spark)
             with_truncates = options.tables.apply_truncates
             self.known = known_log(
-                there, options.routing, with_truncates=with_truncates, sink=log.sink
+                there, options.routing, with_truncates=with_truncates, table_format=log.table_format
             )
         sources = facts.sources
         if (

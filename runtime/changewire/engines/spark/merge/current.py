@@ -23,7 +23,12 @@ from changewire.tables.order import OLDEST, Order
 
 
 def current(
-    spark: SparkSession, log: str, *, table: str, sink: str = "delta", where: str | None = None
+    spark: SparkSession,
+    log: str,
+    *,
+    table: str,
+    table_format: str = "delta",
+    where: str | None = None,
 ) -> DataFrame:
     """Return the newest version of each row of a table, as a log has it.
 
@@ -34,13 +39,13 @@ def current(
         log: Path of the log (it has a slash), or name of its table.
         table: Name of the source: its database, schema and table, as far as it has them, joined by
             dots.
-        sink: Format of the log.
+        table_format: Format of the log.
         where: Condition in SQL on rows of the log, such as ``"timestamp < '2026-07-01'"``.
 
     Returns:
         ``key`` and ``row``, both JSON text, and ``_changewire``, as in a table of JSON text.
     """
-    rows = LogPlace(log, sink).read(spark)
+    rows = LogPlace(log, table_format).read(spark)
     rows = rows if where is None else rows.where(where)
     found = rows_of_log(rows.where(is_named(table)), rows, JsonShape())
     named, state = F.col(NAMED), F.col(STATE)

@@ -253,7 +253,7 @@ def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
 
 
 def known_log(
-    log: DataFrame | None, routing: Routing, *, with_truncates: bool, sink: str
+    log: DataFrame | None, routing: Routing, *, with_truncates: bool, table_format: str
 ) -> KnownLog:
     """Return what a log has, by one job; nothing if there is not a log.
 
@@ -261,7 +261,7 @@ def known_log(
         log: Rows of the log.
         routing: How sources find their targets.
         with_truncates: Whether truncates are applied.
-        sink: Format of the tables.
+        table_format: Format of the tables.
     """
     if log is None:
         return KnownLog(routing, {})
@@ -281,4 +281,6 @@ def known_log(
     truncates = truncates_in(log) if with_truncates else {}
     facts = facts_of(found.where("landed > unrouted").collect(), truncates)
     spark = log.sparkSession
-    return KnownLog(routing, facts, lambda one: schema_of(spark, sink, one.name) is not None)
+    return KnownLog(
+        routing, facts, lambda one: schema_of(spark, table_format, one.name) is not None
+    )

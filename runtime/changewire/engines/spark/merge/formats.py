@@ -210,15 +210,15 @@ TableFormat: TypeAlias = Delta | Iceberg
 _FORMATS: Final[Mapping[str, TableFormat]] = {one.name: one for one in (Delta(), Iceberg())}
 
 
-def format_of(sink: str) -> TableFormat:
+def format_of(table_format: str) -> TableFormat:
     """Return a table format that a stream can merge into, by its name.
 
     Raises:
         ValueError: There is no such format.
     """
-    if sink not in _FORMATS:
-        raise ValueError(f"no table format {sink!r}; there are: {', '.join(_FORMATS)}")
-    return _FORMATS[sink]
+    if table_format not in _FORMATS:
+        raise ValueError(f"no table_format {table_format!r}; there are: {', '.join(_FORMATS)}")
+    return _FORMATS[table_format]
 
 
 def no_rows(spark: SparkSession, columns: StructType) -> DataFrame:

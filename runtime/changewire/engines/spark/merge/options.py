@@ -47,7 +47,7 @@ class ApplyOptions:
     @property
     def format(self) -> TableFormat:
         """The table format."""
-        return format_of(self.log.sink)
+        return format_of(self.log.table_format)
 
     @property
     def keeps_deleted(self) -> bool:
@@ -85,15 +85,15 @@ def apply_options(
         ValueError: An option is not valid.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    tables, template = format_of(log.sink), template_of(asked.target)
+    tables, template = format_of(log.table_format), template_of(asked.target)
     if template.is_path and not tables.takes_paths:
-        raise ValueError(f"tables of {log.sink} have names, and no paths: {asked.target}")
+        raise ValueError(f"tables of {log.table_format} have names, and no paths: {asked.target}")
     if log.is_path and not tables.takes_paths:
-        raise ValueError(f"a log of {log.sink} has a name, and no path: {log.target}")
+        raise ValueError(f"a log of {log.table_format} has a name, and no path: {log.target}")
     if asked.view is not None:
         _check_view(asked.view, template.fields, asked.deletes)
     reserved = reserved_places(template, [log.target, checkpoint])
-    by_table = types_by_table(asked.rows)
+    by_table = types_by_table(asked.row_schema)
     return ApplyOptions(
         decode_options=decode_options,
         tables=asked,
@@ -111,10 +111,10 @@ def _check_view(view: str, fields: tuple[str, ...], deletes: str) -> None:
         raise ValueError(f"the view {view!r} is a name with the fields of the target")
 
 
-def _rows(rows: Any, decode_options: DecodeOptions) -> Rows:
-    if isinstance(rows, str) and rows == "json":
+def _rows(row_schema: Any, decode_options: DecodeOptions) -> Rows:
+    if isinstance(row_schema, str) and row_schema == "json":
         return "json"
-    if isinstance(rows, str) and rows == "embedded":
+    if isinstance(row_schema, str) and row_schema == "embedded":
         embedded.dialect(decode_options.format)
         return "embedded"
-    return struct_of(given_columns(rows, decode_options))
+    return struct_of(given_columns(row_schema, decode_options))

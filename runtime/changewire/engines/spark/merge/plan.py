@@ -112,7 +112,7 @@ def plan(
     found = typed.typed_plan(table, routes, sources, how)
     if found.columns is None:
         return TablePlan(None, False, found.refusals, found.is_usable)  # noqa: FBT003
-    shape = TypedShape(_struct(found.columns), found.keys)
+    shape = TypedShape(_struct(found.columns), found.keys, exact=options.tables.numbers == "refuse")
     return TablePlan(shape, found.has_changed, found.refusals)
 
 
@@ -126,7 +126,8 @@ def check_columns(found: StructType, needed: StructType, name: str) -> None:
         advice = ""
         if column == COLUMN:
             advice = (
-                "; it was not made by changewire, which takes it over by changewire.spark.adopt"
+                "; it was not made by changewire, which takes it over by "
+                "changewire.spark.adopt_table"
             )
         raise OutputError(
             f"{name}: a column {column} of type {kind} is needed, and the table {has}{advice}"

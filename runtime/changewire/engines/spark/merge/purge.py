@@ -21,7 +21,7 @@ _IS_SAME: Final = " AND ".join(f"t.{COLUMN}.`{name}` <=> s.`{name}`" for name in
 
 
 def purge(
-    spark: SparkSession, log: str, *, table: str, older_than: datetime, sink: str = "delta"
+    spark: SparkSession, log: str, *, table: str, older_than: datetime, table_format: str = "delta"
 ) -> int | None:
     """Remove the rows of a table that are flagged as deleted, and were deleted before a time.
 
@@ -33,7 +33,7 @@ def purge(
         table: Path or name of the table.
         older_than: The time, with a zone: that of the Kafka record of the delete, else that of the
             change.
-        sink: Format of log and table.
+        table_format: Format of log and table.
 
     Returns:
         How many rows were removed; None if the table format does not say it.
@@ -43,10 +43,10 @@ def purge(
     """
     if older_than.tzinfo is None:
         raise ValueError("older_than has no time zone")
-    formats = format_of(sink)
+    formats = format_of(table_format)
     one = SparkTable(absolute(table), formats)
     time = F.coalesce("timestamp", "event_time")
-    old = LogPlace(log, sink).read(spark).where(is_change() & deletes_something())
+    old = LogPlace(log, table_format).read(spark).where(is_change() & deletes_something())
     places = old.where(time < F.lit(older_than)).select(*position_columns()).distinct()
     statement = f"MERGE INTO {one.identifier} t USING {{source}} s ON {_IS_SAME} "
     statement += f"WHEN MATCHED AND t.{COLUMN}.deleted THEN DELETE"

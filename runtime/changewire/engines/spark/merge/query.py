@@ -36,7 +36,7 @@ def apply_changes(
     log: str,
     target: str,
     checkpoint: str,
-    sink: str = "delta",
+    table_format: str = "delta",
     trigger: Mapping[str, Any] | None = None,
     notice: Listener | None = None,
     metrics: Listener | None = None,
@@ -56,7 +56,7 @@ def apply_changes(
         target: Path or name of the tables, with ``{system}``, ``{database}``, ``{schema}`` and
             ``{table}`` for names of the source, each made safe.
         checkpoint: Folder of the query's checkpoint.
-        sink: Format of log and tables: ``delta`` or ``iceberg``.
+        table_format: Format of log and tables: ``delta`` or ``iceberg``.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
         notice: Called with a line to read for each batch.
         metrics: Called with a line of JSON for each batch.
@@ -71,7 +71,7 @@ def apply_changes(
         CheckpointError: The checkpoint is that of another query.
         OutputError: The log has other columns, or Spark does not know its format.
     """
-    place = LogPlace(log, sink)
+    place = LogPlace(log, table_format)
     how = apply_options(*asked(format, target, options), log=place, checkpoint=checkpoint)
     return start(messages, how, StreamListener(notice, metrics), trigger)
 
@@ -93,7 +93,7 @@ def start(
     log, routing = options.log, options.routing
     log.check(spark, log_rows(decoded).schema)
     places = {"log": log.target, "target": routing.template.text}
-    query = identity(spark, options.checkpoint, sink=log.sink, outputs=places)
+    query = identity(spark, options.checkpoint, table_format=log.table_format, outputs=places)
     merger = Merger(QueryTables(query, options), listener, tally)
     writer = observed(decoded).writeStream.foreachBatch(merger)
     if trigger is not None:

@@ -31,7 +31,7 @@ def rebuild(
     target: str,
     tables: Iterable[str] | None = None,
     where: str | None = None,
-    sink: str = "delta",
+    table_format: str = "delta",
     default_table: str | None = None,
     apply_truncates: bool = False,
     deletes: str = "remove",
@@ -47,7 +47,7 @@ def rebuild(
         target: Path or name of the tables, as for `apply_changes`.
         tables: Names of sources such as ``shop.orders``; None for all that the log has.
         where: Condition in SQL on rows of the log, such as ``"timestamp >= '2026-07-01'"``.
-        sink: Format of log and tables.
+        table_format: Format of log and tables.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates are applied.
         deletes: As for `apply_changes`.
@@ -58,17 +58,17 @@ def rebuild(
     Raises:
         OutputError: A table does not exist; `apply_changes` makes tables.
     """
-    place, routing = LogPlace(log, sink), Routing(template_of(target), default_table)
+    place, routing = LogPlace(log, table_format), Routing(template_of(target), default_table)
     whole = place.read(spark)
     rows = whole if where is None else whole.where(where)
-    known = known_log(rows, routing, with_truncates=apply_truncates, sink=sink)
+    known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     wanted = None if tables is None else {*tables}
     made: list[str] = []
     with batch_settings(spark):
         for one in known.tables.names.values():
             if wanted is None or _name(one, routing) in wanted:
                 mine = rows.where(feeds(routing, one, known.namespaces(one)))
-                table = SparkTable(one.name, format_of(sink))
+                table = SparkTable(one.name, format_of(table_format))
                 shape = shape_of(spark, table)
                 if shape is None:
                     text = f"{table.target}: no table to make anew; apply_changes makes tables"

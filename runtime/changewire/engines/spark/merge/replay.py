@@ -57,7 +57,7 @@ def replay(
     target: str,
     checkpoint: str,
     where: str | None = None,
-    sink: str = "delta",
+    table_format: str = "delta",
     **options: Unpack[ApplyKeywords],
 ) -> Replayed:
     """Decode dead letters again, and apply refused changes again.
@@ -74,14 +74,14 @@ def replay(
         checkpoint: Folder of the checkpoint of the query that the tables belong to.
         where: Condition in SQL on dead letters and refused changes, such as
             ``"code = 'unknown-variant'"``; None for all.
-        sink: Format of log and tables.
+        table_format: Format of log and tables.
         **options: See `ApplyKeywords`.
 
     Raises:
         ValueError: An argument is not valid.
         StreamError: A table cannot be merged into, or belongs to another query.
     """
-    place = LogPlace(log, sink)
+    place = LogPlace(log, table_format)
     how = apply_options(*asked(format, target, options), log=place, checkpoint=checkpoint)
     return replayed(spark, how, where)
 
@@ -90,7 +90,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
     """Replay the open rows of a log, as `replay` does."""
     log = options.log
     places = {"log": log.target, "target": options.routing.template.text}
-    query = identity(spark, options.checkpoint, sink=log.sink, outputs=places)
+    query = identity(spark, options.checkpoint, table_format=log.table_format, outputs=places)
     whole = log.read(spark)
     condition = F.expr(where) if where else F.lit(True)  # noqa: FBT003 - a column of this value
     letters = open_letters(whole).where(condition).localCheckpoint()
@@ -104,7 +104,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
             whole,
             options.routing,
             with_truncates=options.tables.apply_truncates,
-            sink=log.sink,
+            table_format=log.table_format,
         )
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
         merge = BatchMerge(QueryTables(query, options), known, rows, facts, landed, partitions)

@@ -58,14 +58,15 @@ class TypedShape:
 
     is_typed = True
 
-    def __init__(self, row: StructType, keys: Sequence[str]) -> None:
-        """Remember the type of rows and the columns of their key."""
+    def __init__(self, row: StructType, keys: Sequence[str], *, exact: bool = False) -> None:
+        """Remember the type of rows, the columns of their key, and if no number is rounded."""
+        self._exact = exact
         self._row = row.json()
         self.keys = tuple(keys)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; a task makes the rest again."""
-        return {"_row": self._row, "keys": self.keys}
+        return {"_row": self._row, "keys": self.keys, "_exact": self._exact}
 
     @cached_property
     def content_type(self) -> StructType:
@@ -92,7 +93,7 @@ class TypedShape:
         """What fits the texts of keys and rows into their columns."""
         columns = (row_columns(kind) for kind in (self.named_type, self.content_type))
         of_key, of_row = columns
-        return key_cells(of_key), row_cells(of_row)
+        return key_cells(of_key), row_cells(of_row, exact=self._exact)
 
     def unpack(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that are not NULL."""

@@ -76,7 +76,7 @@ class SparkTable:
             raise OwnerError(
                 f"{self.target} belongs to the query {owner}, so that two do not undo each "
                 "other's changes. Choose another target, or stop that query and take it over by "
-                "changewire.spark.adopt"
+                "changewire.spark.adopt_table"
             )
         keys = property_value(properties.get(KEYS))
         return There(columns, None if keys is None else tuple(keys), owner is not None)

@@ -34,7 +34,7 @@ def verify(
     log: str,
     *,
     target: str,
-    sink: str = "delta",
+    table_format: str = "delta",
     default_table: str | None = None,
     apply_truncates: bool = False,
 ) -> DataFrame:
@@ -44,7 +44,7 @@ def verify(
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
         target: Path or name of the tables, as for `apply_changes`.
-        sink: Format of log and tables.
+        table_format: Format of log and tables.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates were applied.
 
@@ -54,10 +54,13 @@ def verify(
         that the row should be from: ``major``, ``minor``, ``topic``, ``partition``, ``offset`` and
         ``element``, of a row that should be deleted those of its delete. No rows: all is right.
     """
-    place, routing = LogPlace(log, sink), Routing(template_of(target), default_table)
+    place, routing = LogPlace(log, table_format), Routing(template_of(target), default_table)
     rows = place.read(spark)
-    known = known_log(rows, routing, with_truncates=apply_truncates, sink=sink)
-    parts = [_faults(spark, rows, one, known, routing, sink) for one in known.tables.names.values()]
+    known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
+    parts = [
+        _faults(spark, rows, one, known, routing, table_format)
+        for one in known.tables.names.values()
+    ]
     nothing = spark.range(0).select(
         *(F.lit(None).cast("string").alias(name) for name in _TEXTS),
         *(F.lit(None).cast(one.dataType).alias(one.name) for one in ORDER_FIELDS),
@@ -83,10 +86,10 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     target: Target,
     known: KnownLog,
     routing: Routing,
-    sink: str,
+    table_format: str,
 ) -> DataFrame:
     """Return the rows of one table that differ."""
-    table = SparkTable(target.name, format_of(sink))
+    table = SparkTable(target.name, format_of(table_format))
     there = shape_of(spark, table)
     shape = there or JsonShape()
     mine = log.where(feeds(routing, target, known.namespaces(target)))

@@ -20,11 +20,13 @@ class Identity(msgspec.Struct, frozen=True):
     """What makes two runs the same query: id, format of the outputs, and target of each."""
 
     id: str
-    sink: str
+    table_format: str
     outputs: dict[str, str]
 
 
-def identity(spark: SparkSession, checkpoint: str, *, sink: str, outputs: dict[str, str]) -> str:
+def identity(
+    spark: SparkSession, checkpoint: str, *, table_format: str, outputs: dict[str, str]
+) -> str:
     """Return the id of the query that a checkpoint is of; a new checkpoint gets one.
 
     A batch job writes it, so the checkpoint may be on any file system that Spark knows.
@@ -39,7 +41,7 @@ def identity(spark: SparkSession, checkpoint: str, *, sink: str, outputs: dict[s
                 f"{checkpoint}: this is the checkpoint of a query that is not of changewire; "
                 "choose another"
             )
-        new = Identity(str(uuid4()), sink, outputs)
+        new = Identity(str(uuid4()), table_format, outputs)
         frame = spark.range(0, 1, 1, 1).select(F.lit(msgspec.json.encode(new).decode()))
         frame.write.mode("overwrite").text(f"{checkpoint}/{FOLDER}")
         return new.id
@@ -47,7 +49,10 @@ def identity(spark: SparkSession, checkpoint: str, *, sink: str, outputs: dict[s
         kept = msgspec.json.decode(text, type=Identity)
     except msgspec.DecodeError as error:
         raise CheckpointError(f"{checkpoint}/{FOLDER} is damaged: {error}") from None
-    before, now = {"sink": kept.sink, **kept.outputs}, {"sink": sink, **outputs}
+    before, now = (
+        {"table_format": kept.table_format, **kept.outputs},
+        {"table_format": table_format, **outputs},
+    )
     for name in {**now, **before}:
         if before.get(name) != now.get(name):
             raise CheckpointError(
