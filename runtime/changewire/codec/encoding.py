@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, TypeGuard, cast
 
 import msgspec
+from msgspec import structs
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import DecodeError, EncodeError, Issue
@@ -42,20 +43,29 @@ def misplaced(model: object) -> list[Issue]:
     ]
 
 
-def clashing(model: object) -> list[Issue]:
-    """Return an issue for each entry of a flat map that has the name of what is beside it."""
+def misshapen(model: object) -> list[Issue]:
+    """Return an issue for each message in which the entries of its map cannot stand."""
     found: list[Issue] = []
     for at, message in _children(model) if isinstance(model, list) else [("", model)]:
         kind: Any = type(message)
         flat = flat_of(kind)
-        if flat is None:
-            continue
-        name, entries = name_beside(message, flat), _entries(message, flat[1])
-        if _is_dict(entries) and name in entries:
-            expected = f"an entry that is not called as `{flat[0]}` is on the wire"
-            pointer = f"{at}/{key_token(name)}"
-            found.append(Issue(pointer, "not-encodable", "encode", expected, entries[name]))
+        if flat is not None:
+            found += [structs.replace(i, pointer=at + i.pointer) for i in _misshapen(message, flat)]
     return found
+
+
+def _misshapen(message: Any, flat: Flat) -> Iterator[Issue]:
+    name: Any = name_beside(message, flat)
+    entries = _entries(message, flat[1])
+    if not isinstance(name, str) or message.named == flat[0]:
+        expected = f"text that is another name than {flat[0]}"
+        yield Issue("/named", "not-encodable", "encode", expected, message.named)
+    elif not _is_dict(entries):
+        yield Issue(f"/{key_token(flat[1])}", "wrong-type", "type", "object", entries)
+    elif name in entries:
+        expected = f"an entry that is not called as `{flat[0]}` is on the wire"
+        pointer = f"/{key_token(name)}"
+        yield Issue(pointer, "not-encodable", "encode", expected, entries[name])
 
 
 def _entries(message: Any, name: str) -> Any:
@@ -239,7 +249,7 @@ def _encoded(
         obj = wire.parse(encoded)
     except REFUSALS:
         raise EncodeError(family.format, [first_unencodable(model, wire.holds)]) from None
-    issues = [*misplaced(model), *clashing(model)]
+    issues = [*misplaced(model), *misshapen(model)]
     if not issues:
         with suppress(*REFUSALS):  # of a value of the wrong shape, which errors() reports
             family.put_back(obj, role, model)
