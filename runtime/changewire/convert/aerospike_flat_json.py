@@ -98,7 +98,7 @@ def from_flat(model: Any, at: Path, report: Report) -> Any:
 
 
 def _bin(name: str, value: Any, at: Path, report: Report) -> Any:
-    kind = _TYPES.get(type(value))
+    kind: Any = _TYPES.get(type(value))
     if kind is None or (type(value) is int and not INT64_MIN <= value <= INT64_MAX):
         expected = "an integer of 64 bits" if kind else "a value that is not null"
         report.refuse("not-encodable", at, expected, value)
