@@ -16,7 +16,7 @@ def files() -> dict[str, bytes]:
     rng = Random(20260106)  # noqa: S311 - made-up people, no secrets
     damaged = [damage(GOOD) for _, damage in DAMAGES]
     users = _encoded(with_batches(rng, history(rng, "users", 200)), "metadata")
-    sessions = list(records(history(rng, "sessions", 150), "metadata"))
+    sessions = list(records(history(rng, "sessions", 200), "metadata"))
     readings = list(records(history(rng, "readings", 150), "meta"))
     odd: list[Record] = [*((b"damaged", one) for one in damaged[8:]), (b"nothing", None)]
     return {
@@ -28,20 +28,19 @@ def files() -> dict[str, bytes]:
 
 
 def flat(message: Json, name: str) -> Json:
-    """Return a message of the JSON format in flat JSON; the metadata has a name."""
-    return {
-        name: {**metadata(message), **{k: message[k] for k in message if k not in _APART}},
-        **{one["name"]: one["value"] for one in message.get("bins", ())},
-    }
+    """Return a message in flat JSON; only newer producers call its metadata otherwise."""
+    new = {key: message[key] for key in message if key not in _APART and name != "metadata"}
+    bins = {one["name"]: one["value"] for one in message.get("bins", ())}
+    return {name: {**metadata(message), **new}, **bins}
 
 
-_APART: Final = frozenset({"msg", "key", "gen", "exp", "lut", "bins"})
+_APART: Final = frozenset({"msg", "key", "gen", "exp", "lut", "durable", "bins"})
 
 
 def metadata(message: Json) -> Json:
     """Return what flat JSON says of a message of the JSON format, but for new properties."""
     times = {name: message.get(name) for name in ("gen", "lut", "exp")}
-    found = {"msg": message["msg"], **key_of(message), **times}
+    found = {"msg": message["msg"], **key_of(message), **times, "durable": message.get("durable")}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -49,7 +49,7 @@ DAMAGES: Mapping[str, list[str]] = {
 """Codes of the damaged messages of each folder."""
 
 MESSAGES = {
-    "aerospike_flat_json": 494,
+    "aerospike_flat_json": 544,
     "aerospike_json": 2579,
     "aerospike_msgpack": 661,
     "dataworks_json": 467,
