@@ -184,7 +184,7 @@ def _plain(node: Any, named: Callable[[str], str]) -> Any:
         bounds = next(arm for arm in arms if arm["type"] == "integer")
         given = zip(("minimum", "maximum"), integer_bounds({}), strict=True)
         found |= {key: bounds[key] for key, default in given if bounds[key] != default}
-    if _FLAT in found:
+    if isinstance(found.get(_FLAT), dict):  # that of the map itself is true
         name, own = next(iter(found["properties"].items()))
         properties = {name: {**own, **found["then"]["properties"][name]}, **found[_FLAT]}
         gone = {_FLAT, "if", "then", "else"}

@@ -67,7 +67,7 @@ def _columns(
     """Return the columns of a record: its bins, with bytes in place of text where that is known."""
     found = {name: bins[name] for name in blobs if bins.get(name) is not None}
     if not found:
-        return bins
+        return bins or {}  # an empty one would be shared with the message
     attributes["bins"] = {name: {"type": "blob"} for name in found}
     return bins | {name: _blob(name, value) for name, value in found.items()}
 
