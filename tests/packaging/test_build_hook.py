@@ -122,8 +122,11 @@ def test_what_maturin_makes_is_added(
             wheel.writestr("changewire_native-0.1.0.dist-info/sboms/kernel.json", "{}")
         return target / WHEEL
 
+    def licences(_source: Path) -> str:
+        return "MIT\n"
+
     monkeypatch.setattr(module, "built", built)
-    monkeypatch.setattr(module, "licences", lambda _: "MIT\n")
+    monkeypatch.setattr(module, "licences", licences)
     given = build_data()
     hook.initialize("standard", given)
     assert given["pure_python"] is False
