@@ -139,11 +139,13 @@ def reduced(value: Any) -> Iterator[Any]:
 
 def broken(sample: Sample) -> Iterator[Any]:
     """Yield a model with each property of its variant in turn of a type that it cannot have."""
-    inner = sample.model if type(sample.model).__name__ == sample.variant else sample.model.payload
+    outer = sample.model
+    held = {name: getattr(outer, name) for name in outer.__struct_fields__}
+    at = next((name for name, one in held.items() if type(one).__name__ == sample.variant), None)
+    inner = outer if at is None else held[at]
     for name in inner.__struct_fields__:
         wrong = msgspec.structs.replace(inner, **{name: ["wrong"]})
-        outer = sample.model
-        yield wrong if inner is outer else msgspec.structs.replace(outer, payload=wrong)
+        yield wrong if at is None else msgspec.structs.replace(outer, **{at: wrong})
 
 
 def refusal(model: Any) -> cw.EncodeError | None:
