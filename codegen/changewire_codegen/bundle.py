@@ -122,7 +122,7 @@ def _with_flat(body: dict[str, Any], family: Family) -> dict[str, Any]:
     is_other: Node = {"$ref": own["$ref"]}
     values: Node = others.get("additionalProperties", {})
     return {
-        **{key: value for key, value in body.items() if key in _TEXTS},
+        **{key: value for key, value in body.items() if key in _TEXTS | {"$comment"}},
         "type": "object",
         _FLAT: {entries: others},
         "properties": {name: {key: value for key, value in own.items() if key != "$ref"}},

@@ -58,11 +58,11 @@ FLAT: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
 }
 """Of a model: a property of any name, the map whose entries stand beside it, and by what the property is found."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:817214fbd76d87659a85965200d3c8106960e87e39dec8f2f7bde1d88b711ef0",
+    "Batch": "sha256:ec17827535e5f6c986a9fb181d21ffff9cb5ecc7451161fd93bb7e8a120f3a88",
     "Delete": "sha256:04d3d800429d7b041a59dbe5ebf27a7997c53d122ff33b16042fecc285895487",
     "Key": "sha256:24de01c157dc3bb34b9c4b576a9d9138d1818adaf104babb956f0a6852a8f8ea",
     "KeyBatch": "sha256:ecdbff357543e3ee59dc59a01439e698d25294777b60d231cb86a0c9cb88ffda",
-    "Message": "sha256:d4c5706151d52e02bddeb4122ff0b4b300b255c3c088a3ee82eb1fd3d98c64d2",
+    "Message": "sha256:302dc19d91ea8ba6e1b42f7ca52da88c913d115453193e8d9a4f796d81b0ed90",
     "Write": "sha256:c4b215152f80d365c3bd260676351db764661ca14b9741948f1e063f7655328d",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
