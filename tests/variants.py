@@ -10,16 +10,17 @@ from changewire_messages import FORMATS
 def variants(format: str) -> dict[str, type]:
     """Return the model of each kind of message, by its name.
 
-    Where messages are one object around a payload, the kinds are those of the payload.
+    Where messages are one object around a payload, or beside metadata, the kinds are those of it.
     """
     package = import_module(FORMATS[format])
-    union = getattr(package, "Payload", None) or package.Message
+    unions = (getattr(package, name, None) for name in ("Payload", "Metadata", "Message"))
+    union = next(union for union in unions if union is not None)
     return {kind.__name__: kind for kind in _flat(union)}
 
 
 def variant_of(model: Any) -> str:
     """Return the name of the kind that a message is of."""
-    payload = type(getattr(model, "payload", None))
+    payload = type(getattr(model, "payload", getattr(model, "metadata", None)))
     name = next(name for name in FORMATS if type(model).__module__.startswith(FORMATS[name]))
     return (payload if payload.__name__ in variants(name) else type(model)).__name__
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from changewire_codegen.alone import check_alone
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.flat import check_flat
 from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_problem
 from changewire_codegen.nodes import (
@@ -34,7 +35,7 @@ from changewire_codegen.unions import resolve_unions
 LENIENT = frozenset({"x-leniency"})
 TIME = frozenset({"x-unit", "x-unknown"})
 MEANING = TIME | {"x-op"}
-PROPERTY = LENIENT | MEANING | {"x-repeated", "x-alone"}
+PROPERTY = LENIENT | MEANING | {"x-repeated", "x-alone", "x-flat"}
 POSITION = LENIENT | MEANING | {"not"}
 NOTHING: frozenset[str] = frozenset()
 
@@ -80,6 +81,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )
     check_alone(family)
+    check_flat(family)
     check_open_rows(family)
     return family
 
@@ -199,6 +201,7 @@ def _properties(
             op=node.get("x-op", ""),
             unit=node.get("x-unit", ""),
             unknown=tuple(map(int, node.get("x-unknown", ()))),
+            flat=node.get("x-flat", False),
         )
         _check_repeated(prop, below)
         if prop.op and not node.keys() & {"const", "enum"}:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from changewire_codegen.alone import alone_property, alone_union
+from changewire_codegen.flat import flat_of
 from changewire_codegen.keywords import integer_bounds
 from changewire_codegen.load import FAMILY_FILE
 from changewire_codegen.nodes import Family
@@ -17,6 +18,9 @@ _WIDTH: Final = 140
 _OUTSIDE: Final = frozenset({"$schema", "$id", "$defs"})
 _AS_WRITTEN: Final = frozenset({"examples", "x-leniency"})
 _TEXTS: Final = frozenset({"title", "description"})
+_FLAT: Final = "x-flat"
+"""In a bundle it holds the map whose entries stand in the object."""
+
 _NO_INTEGER: Final = {"type": "number", "not": {"type": "integer"}}
 _BASE: Final = "https://changewire.example/schemas"
 
@@ -25,7 +29,7 @@ def bundle(family: Family) -> dict[str, Any]:
     """Return the bundle: definitions by title, and in which file each one is written.
 
     References lead to other definitions of the bundle. An integer without bounds gets those of its
-    size, and a message that may stand alone says so.
+    size, and a message that may stand alone, or is flat, says so.
     """
     places = {
         (file, f"#/$defs/{title}" if title != schema["title"] else ""): title
@@ -45,7 +49,7 @@ def bundle(family: Family) -> dict[str, Any]:
                 target, mark, pointer = reference.partition("#")
                 return f"#/$defs/{places[target or file, mark + pointer]}"
 
-            found[node["title"]] = _with_alone(_copy(kept, named), family)
+            found[node["title"]] = _with_flat(_with_alone(_copy(kept, named), family), family)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{_BASE}/{family.name}.json",
@@ -103,6 +107,35 @@ def _with_alone(body: dict[str, Any], family: Family) -> dict[str, Any]:
     }
 
 
+def _with_flat(body: dict[str, Any], family: Family) -> dict[str, Any]:
+    """Return a message in which entries of a map stand; others stay as they are.
+
+    Beside them is a property of the usual name, or one of another name that has what is needed.
+    """
+    definition = family.definitions.get(body["title"])
+    flat = None if definition is None else flat_of(definition, family)
+    if flat is None:
+        return body
+    name, entries = flat.other.wire, flat.entries.wire
+    own, others = body["properties"][name], body["properties"][entries]
+    found: Node = {"type": "object", "required": [*flat.needed]}
+    is_other: Node = {"$ref": own["$ref"]}
+    values: Node = others.get("additionalProperties", {})
+    return {
+        **{key: value for key, value in body.items() if key in _TEXTS | {"$comment"}},
+        "type": "object",
+        _FLAT: {entries: others},
+        "properties": {name: {key: value for key, value in own.items() if key != "$ref"}},
+        "if": {"required": [name], "properties": {name: found}},
+        "then": {"properties": {name: is_other}, "additionalProperties": values},
+        "else": {
+            "not": {"additionalProperties": {"not": is_other}},
+            "additionalProperties": {"anyOf": [is_other, values]},
+        },
+        **{key: value for key, value in body.items() if key in {"x-leniency", "examples"}},
+    }
+
+
 def _copy(node: Any, named: Callable[[str], str]) -> Any:
     """Return a node with other references, and with the bounds of its integers."""
     if isinstance(node, list):
@@ -134,7 +167,7 @@ def _bounded(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(node: Any, named: Callable[[str], str]) -> Any:
-    """Undo `_copy` and `_with_alone`."""
+    """Undo `_copy`, `_with_alone` and `_with_flat`."""
     if isinstance(node, list):
         return [_plain(item, named) for item in cast("list[object]", node)]
     if not isinstance(node, dict):
@@ -151,7 +184,13 @@ def _plain(node: Any, named: Callable[[str], str]) -> Any:
         bounds = next(arm for arm in arms if arm["type"] == "integer")
         given = zip(("minimum", "maximum"), integer_bounds({}), strict=True)
         found |= {key: bounds[key] for key, default in given if bounds[key] != default}
-    if "else" in found:
+    if isinstance(found.get(_FLAT), dict):  # that of the map itself is true
+        name, own = next(iter(found["properties"].items()))
+        properties = {name: {**own, **found["then"]["properties"][name]}, **found[_FLAT]}
+        gone = {_FLAT, "if", "then", "else"}
+        body = {"properties": properties, "required": [*properties]}
+        found = {key: found[key] for key in found if key not in gone} | body
+    elif "else" in found:
         body = found.pop("else")
         found = {key: found[key] for key in found if key not in {"if", "then"}} | body
     return found

@@ -19,9 +19,9 @@ RESERVED = frozenset(
 RESERVED_TITLES = frozenset(
     {
         *("ALONE", "Alone", "Annotated", "Any", "Callable", "ClassVar", "DIGESTS", "ENCODING"),
-        *("EXACT", "Extra", "FORMAT", "Final", "Int32", "Int64", "Literal", "Mapping", "Meta"),
-        *("OpenTag", "Optional", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET", "Union"),
-        *("UnsetType", "ValueError"),
+        *("EXACT", "Extra", "FLAT", "FORMAT", "Final", "Int32", "Int64", "Literal", "Mapping"),
+        *("Meta", "Named", "OpenTag", "Optional", "ROLES", "Raw", "Struct", "TypeAlias", "UNSET"),
+        *("Union", "UnsetType", "ValueError"),
     }
 )
 UNCARRIABLE = re.compile(r"[\"\\\x00-\x1f\ud800-\udfff]")

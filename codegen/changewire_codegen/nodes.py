@@ -120,6 +120,7 @@ class Property:
         op: The operation of a change that its values stand for; empty if they stand for none.
         unit: Unit of a time; empty if it is no time.
         unknown: Numbers that are no time.
+        flat: Whether the entries of this map stand in the object itself, in place of the map.
     """
 
     wire: str
@@ -134,6 +135,7 @@ class Property:
     op: str = ""
     unit: str = ""
     unknown: tuple[int, ...] = ()
+    flat: bool = False
 
     @property
     def attribute(self) -> str:

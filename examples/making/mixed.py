@@ -4,6 +4,7 @@ from itertools import chain
 from random import Random
 from typing import Final
 
+from examples.making.aerospike_flat_json import records as flat_records
 from examples.making.dataworks_json import items
 from examples.making.history import history
 from examples.making.lindorm_json import customers
@@ -25,6 +26,7 @@ def files() -> dict[str, bytes]:
         keyed("order", map(packed, history(rng, "orders", EACH))),
         keyed("item", items(rng)),
         customers(rng),
+        flat_records(history(rng, "devices", EACH), "metadata"),
     )
     records = list(chain.from_iterable(zip(*formats, strict=False)))
     others = [*keyed("stranger", STRANGERS), (b"a-tombstone", None)]

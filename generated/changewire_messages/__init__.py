@@ -10,6 +10,7 @@ from typing import Final
 
 __all__ = ["ENCODINGS", "FORMATS"]
 ENCODINGS: Final[Mapping[str, str]] = {
+    "aerospike-flat-json": "json",
     "aerospike-json": "json",
     "aerospike-msgpack": "msgpack",
     "dataworks-json": "json",
@@ -17,6 +18,7 @@ ENCODINGS: Final[Mapping[str, str]] = {
 }
 """How the messages of each wire format are written, by the format's public name."""
 FORMATS: Final[Mapping[str, str]] = {
+    "aerospike-flat-json": "changewire_messages.aerospike_flat_json",
     "aerospike-json": "changewire_messages.aerospike_json",
     "aerospike-msgpack": "changewire_messages.aerospike_msgpack",
     "dataworks-json": "changewire_messages.dataworks_json",

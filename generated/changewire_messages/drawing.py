@@ -167,6 +167,37 @@ def broken_object(
     return st.one_of(choices)
 
 
+def flat(name: str, other: Strategy, entries: Strategy) -> Strategy:
+    """Draw an object in which entries of a map stand, beside a property that may be renamed."""
+    names = st.just(name) | st.text()
+    return st.tuples(names, other, entries).map(lambda drawn: _beside(*drawn))
+
+
+def broken_flat(
+    name: str, pair: tuple[Strategy, Strategy], entries: Strategy, broken: Strategy
+) -> Strategy:
+    """Draw what `flat` does not: no object, or one without its property, or with a spoilt value.
+
+    Args:
+        name: Name of the property.
+        pair: Its valid values, and its broken ones.
+        entries: The valid maps.
+        broken: The broken values of their entries.
+    """
+    other, spoilt = pair
+    entry = st.tuples(st.text().filter(lambda text: text != name), broken)
+    return st.one_of(
+        not_of("object"),
+        entries.map(lambda drawn: {key: drawn[key] for key in drawn if key != name}),
+        st.tuples(spoilt, entries).map(lambda drawn: _beside(name, *drawn)),
+        st.tuples(other, entry).map(lambda drawn: _beside(name, drawn[0], dict([drawn[1]]))),
+    )
+
+
+def _beside(name: str, other: object, entries: Mapping[str, object]) -> dict[str, object]:
+    return {name: other, **{key: entries[key] for key in entries if key != name}}
+
+
 def broken_row(
     valid: Strategy, spoilt: Mapping[int, Strategy], *, is_open: bool = False
 ) -> Strategy:

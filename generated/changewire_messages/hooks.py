@@ -9,7 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
-from changewire_messages.support import Alone, Extra, OpenTag
+from changewire_messages.support import Alone, Extra, Named, OpenTag
 
 FloatHook: TypeAlias = "Callable[[str], Any] | None"
 """What msgspec calls with the text of a number that has a fraction or an exponent."""
@@ -49,7 +49,7 @@ def read_unknown(kind: type, value: object) -> object:
 
 def write_unknown(value: object) -> object:
     """Encode what only a model holds: unknown properties, an open tag and the like."""
-    if isinstance(value, (Alone, OpenTag)):
+    if isinstance(value, (Alone, Named, OpenTag)):
         return str(value)
     if isinstance(value, Extra):
         return dict(value)

@@ -51,6 +51,7 @@ impl State {
             let others = readers.iter().filter(|other| !std::ptr::eq(*other, &raw const readers[i]));
             let foreign = others.flat_map(Reader::names).filter(|name| !readers[i].names().contains(name));
             readers[i].foreign = foreign.cloned().collect();
+            readers[i].is_beside_flat = !readers[i].is_flat() && readers.iter().any(Reader::is_flat);
         }
         let (declined, per_row, row) = (HashMap::new(), PerRow::default(), row.map(Arc::new));
         (!readers.is_empty()).then_some(State { readers, last: 0, declined, messages: 0, per_row, row })

@@ -7,11 +7,12 @@ use crate::columns::Columns;
 use crate::effects::effect;
 use crate::formats::{Adapter, Input, Options, Scratch, adapter};
 use crate::json::names::Names;
-use crate::json::scan::{LEVELS, Scan};
+use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::msgpack::transcode;
 use crate::table::Table;
+use crate::table::node::Rule;
 use crate::table::parse::table;
-use crate::table::tape::{Known, Message, Tape};
+use crate::table::tape::{Extra, Known, Message, Tape};
 use crate::table::uses::Uses;
 use crate::table::walk::Walk;
 use crate::why::{Done, Why};
@@ -26,6 +27,8 @@ pub struct Reader {
     /// Names that messages of other formats have at the root: with one of them, it is not sure that a
     /// message is of this format.
     pub foreign: Vec<Vec<u8>>,
+    /// Whether a message of another format may have any names at the root, and is known by an object.
+    pub is_beside_flat: bool,
 }
 
 /// What is written anew for each message. It grows with the longest message, and goes with its batch.
@@ -65,7 +68,15 @@ impl Reader {
         let table = table(text)?;
         let adapter = adapter(format, &table, options)?;
         let (image, has_effects) = (options.row_image.clone(), options.effects);
-        Some(Reader { table, adapter, cache: Cache::default(), image, has_effects, foreign: Vec::new() })
+        Some(Reader {
+            table,
+            adapter,
+            cache: Cache::default(),
+            image,
+            has_effects,
+            foreign: Vec::new(),
+            is_beside_flat: false,
+        })
     }
 
     pub fn needs_keys(&self) -> bool {
@@ -75,6 +86,11 @@ impl Reader {
     /// Return the names that a message has at the root.
     pub fn names(&self) -> &[Vec<u8>] {
         self.table.union(self.table.root).map_or(&[], |root| &root.names)
+    }
+
+    /// Tell whether the entries of a map stand in messages.
+    pub fn is_flat(&self) -> bool {
+        matches!(self.table.nodes.get(self.table.root).map(|node| &node.rule), Some(Rule::Flat(_)))
     }
 
     /// Return what counts of declined messages call a reason: the place of the schema, and what was
@@ -184,7 +200,10 @@ impl Reader {
         let Input { message, root, .. } = input;
         let name = |(start, end): (usize, usize)| &message.text[start..end];
         let is_foreign = |found: &[u8]| self.foreign.iter().any(|other| other == found);
-        if message.tape.extras.iter().any(|extra| is_foreign(name(extra.name))) {
+        let is_other = |extra: &Extra| {
+            is_foreign(name(extra.name)) || (self.is_beside_flat && extra.value.kind == Kind::Object)
+        };
+        if message.tape.extras.iter().any(is_other) {
             return Err(Why::Format);
         }
         uses.clear();

@@ -161,6 +161,36 @@ def test_more_positions_come_back_where_they_were() -> None:
     assert decode("open_rows", "Message", [1, True, ["a"]]).extra is msgspec.UNSET
 
 
+def test_entries_of_a_map_may_stand_in_the_message() -> None:
+    """Each property at the root is an entry, but for the one that has what the union asks for."""
+    event = {"op": "made", "id": "a", "size": 1}
+    obj = {"event": {**event, "new": [1]}, "counts": 3, "": 0}
+    model = decode("flat", "Message", obj)
+    assert (model.counts, model.named) == ({"counts": 3, "": 0}, msgspec.UNSET)
+    assert dict(model.extra) == {"/event/new": [1]}
+    assert encode("flat", "Message", model) == obj
+    found = errors("flat", "Message", {"event": event, "a/b": "3"})
+    assert [i[:2] for i in found] == [("/a~1b", "type")]
+    assert [i[:2] for i in errors("flat", "Message", {"counts": 3})] == [("/event", "required")]
+    strict = errors("flat", "Message", obj, strict=True)
+    assert [i[0] for i in strict] == ["/event/new"]
+
+
+def test_the_property_beside_flat_entries_may_have_any_name() -> None:
+    """The model keeps the name, pointers have it, and an entry may have that of the schema."""
+    event = {"op": "gone", "id": "a", "age": 2, "new": None}
+    obj = {"event": 1, "m/n": event, "named": 5}
+    model = decode("flat", "Message", obj)
+    assert (model.named, model.event.age) == ("m/n", 2)
+    assert (model.counts, dict(model.extra)) == ({"event": 1, "named": 5}, {"/m~1n/new": None})
+    assert encode("flat", "Message", model) == obj
+    broken = {**obj, "m/n": {**event, "age": "2"}}
+    assert [i[:2] for i in errors("flat", "Message", broken)] == [("/m~1n/age", "type")]
+    clash = msgspec.structs.replace(model, counts={"m/n": 1})
+    with pytest.raises(ValueError, match="m/n"):
+        encode("flat", "Message", clash)
+
+
 def test_a_message_may_be_the_value_of_a_property_alone() -> None:
     """Its model is that of the whole message, and it comes back without the object around it."""
     obj = {"op": "made", "size": 1, "new": [1]}

@@ -131,7 +131,9 @@ def test_exported_names_are_the_titles(name: str) -> None:
     """A family exports its definitions, its constants, and functions if it has messages."""
     package = importlib.import_module(f"changewire_messages.{name}")
     constants = {"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"}
-    constants |= {"ALONE"} if name == "lindorm_json" else set()
+    found = [p for d in FAMILIES[name].definitions.values() for p in getattr(d, "properties", ())]
+    constants |= {"ALONE"} if any(prop.alone for prop in found) else set()
+    constants |= {"FLAT"} if any(prop.flat for prop in found) else set()
     functions = {"decode", "encode", "errors"} if FAMILIES[name].roles else set()
     classes = {one for d in FAMILIES[name].definitions.values() for one in class_names(d)}
     assert set(package.__all__) == {*classes, *constants, *functions}

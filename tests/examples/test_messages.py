@@ -16,6 +16,7 @@ import pytest
 from examples.make_messages import FOLDERS, ROOT
 from examples.making import (
     aerospike_damages,
+    aerospike_flat_json,
     aerospike_msgpack,
     dataworks_json,
     lindorm_json,
@@ -38,6 +39,7 @@ FORMATS = {name.replace("-", "_"): name for name in PACKAGES}
 FILES = {folder: files() for folder, files in FOLDERS.items()}
 NAMES = [(folder, name) for folder, files in FILES.items() for name in files]
 DAMAGES: Mapping[str, list[str]] = {
+    "aerospike_flat_json": [code for code, _ in aerospike_flat_json.DAMAGES],
     "aerospike_json": [code for code, _ in aerospike_damages.DAMAGES],
     "aerospike_msgpack": [code for code, _ in aerospike_msgpack.DAMAGES],
     "dataworks_json": [code for code, _ in dataworks_json.DAMAGES],
@@ -47,11 +49,12 @@ DAMAGES: Mapping[str, list[str]] = {
 """Codes of the damaged messages of each folder."""
 
 MESSAGES = {
+    "aerospike_flat_json": 544,
     "aerospike_json": 2579,
     "aerospike_msgpack": 661,
     "dataworks_json": 467,
     "lindorm_json": 314,
-    "mixed": 165,
+    "mixed": 205,
 }
 
 folders = pytest.mark.parametrize("folder", FOLDERS)
@@ -133,6 +136,7 @@ def test_the_damages_are_many() -> None:
     ("good", "format"),
     [
         (aerospike_damages.GOOD, "aerospike-json"),
+        (aerospike_flat_json.GOOD, "aerospike-flat-json"),
         (dataworks_json.GOOD, "dataworks-json"),
         (lindorm_json.GOOD, "lindorm-json"),
     ],

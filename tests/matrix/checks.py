@@ -1,6 +1,7 @@
 """What every format has: one check for each property, over each variant of the format."""
 
 from collections.abc import Callable, Iterator, Mapping
+from inspect import getdoc
 from typing import Any
 
 import msgspec
@@ -33,7 +34,7 @@ def check_model(subject: Subject) -> None:
     for model in subject.variants.values():
         assert issubclass(model, Struct)
         assert model.__struct_config__.frozen
-        assert model.__doc__
+        assert getdoc(model)
 
 
 def check_validator(subject: Subject) -> None:
@@ -124,7 +125,8 @@ def changeable(subject: Subject) -> list[Sample]:
 
 def has_twins(model: Any) -> bool:
     """Tell whether a record names a bin twice."""
-    names = [one.name for one in getattr(model, "bins", ())]
+    bins = getattr(model, "bins", ())
+    names = [one.name for one in bins] if isinstance(bins, list) else []
     return len(names) > len(set(names))
 
 
@@ -138,11 +140,13 @@ def reduced(value: Any) -> Iterator[Any]:
 
 def broken(sample: Sample) -> Iterator[Any]:
     """Yield a model with each property of its variant in turn of a type that it cannot have."""
-    inner = sample.model if type(sample.model).__name__ == sample.variant else sample.model.payload
+    outer = sample.model
+    held = {name: getattr(outer, name) for name in outer.__struct_fields__}
+    at = next((name for name, one in held.items() if type(one).__name__ == sample.variant), None)
+    inner = outer if at is None else held[at]
     for name in inner.__struct_fields__:
         wrong = msgspec.structs.replace(inner, **{name: ["wrong"]})
-        outer = sample.model
-        yield wrong if inner is outer else msgspec.structs.replace(outer, payload=wrong)
+        yield wrong if at is None else msgspec.structs.replace(outer, **{at: wrong})
 
 
 def refusal(model: Any) -> cw.EncodeError | None:

@@ -12,9 +12,9 @@ def check_page(subject: Subject) -> None:
     reference, changes = (sections(f"{folder}/{name}") for folder in ("formats", "changes"))
     assert reference["Document and reality"].count("\n- ") > 1
     assert subject.variants.keys() <= changes.keys()
-    for variant in subject.variants:
-        # A section of the reference has all values of an enum tag.
-        section = max(filter(variant.startswith, reference), key=len)
+    for variant, model in subject.variants.items():
+        # A section of the reference has all values of an enum tag: it is that of their base class.
+        section = next(one.__name__ for one in model.__mro__ if one.__name__ in reference)
         own = reference[section]
         (heading,) = re.findall(r"^\| (?:property|position) \|.*$", own, re.MULTILINE)
         assert heading.endswith("| meaning |")

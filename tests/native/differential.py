@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.vendors import BUILT_IN
 from changewire.engines.decode import Decoder
 from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
@@ -21,7 +22,7 @@ needs_kernel = pytest.mark.skipif(
     reason=f"the native kernel is not built, or {misfit()}",
 )
 
-FORMATS = ("aerospike-json", "aerospike-msgpack", "dataworks-json", "lindorm-json")
+FORMATS = tuple(BUILT_IN)
 """Formats that the kernel reads."""
 
 

@@ -22,6 +22,7 @@ pytestmark = needs_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "aerospike-flat-json": ({}, {"row_image": "patch"}),
     "aerospike-json": ({}, {"row_image": "patch"}),
     "aerospike-msgpack": ({}, {"row_image": "patch"}),
     "dataworks-json": (

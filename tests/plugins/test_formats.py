@@ -176,7 +176,7 @@ def test_names_of_ours_stay_ours(name: str, installed: Path) -> None:
 
 def test_a_package_installed_meanwhile_is_found(installed: Path) -> None:
     """Who asks for a name that was not there is not told what was true before."""
-    with pytest.raises(ValueError, match="no format 'late'; there are: aerospike-json"):
+    with pytest.raises(ValueError, match="no format 'late'; there are: aerospike-flat-json"):
         cw.codec("late")
     install(installed, "late", {GROUP: {"late": "no_such_package"}})
     with pytest.raises(cw.FormatError, match="cannot be loaded"):

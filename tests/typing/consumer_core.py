@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import changewire as cw
-from changewire import aerospike_msgpack, dataworks_json, lindorm_json
+from changewire import aerospike_flat_json, aerospike_msgpack, dataworks_json, lindorm_json
 from changewire.framing import SHAPES, FramingError, Position, Record, expand, read
 from changewire.job import JobError, run
 
@@ -25,7 +25,12 @@ def format_of(data: bytes) -> str:
 
 def models(data: bytes, key: bytes) -> list[str]:
     """Return the names of the models of a message and of its record key."""
-    element: aerospike_msgpack.Message | dataworks_json.Message | lindorm_json.Message
+    element: (
+        aerospike_flat_json.Message
+        | aerospike_msgpack.Message
+        | dataworks_json.Message
+        | lindorm_json.Message
+    )
     found: list[str] = []
     for element in cw.decode_all(data):
         used: list[str] = cw.leniencies(element)

@@ -80,10 +80,14 @@ def _object(found: Comparison, pair: Pair, tag: Tag) -> None:
             differs(found, pair.value("properties", name))
     nodes = (pair.old.node, pair.new.node)
     required = [{*node.get("required", ())} for node in nodes]
-    alone = [{name for name, n in node["properties"].items() if "x-alone" in n} for node in nodes]
+    alone, flat = (
+        [{name for name, n in node["properties"].items() if keyword in n} for node in nodes]
+        for keyword in ("x-alone", "x-flat")
+    )
     for subject, keyword, (was, has) in (
         ("REQUIRED", "required", required),
         ("ALONE", "properties", alone),
+        ("FLAT", "properties", flat),
     ):
         for name in sorted(was ^ has):
             rule, lost = f"{subject}_{change(name in was, name in has)}", {"required": [name]}

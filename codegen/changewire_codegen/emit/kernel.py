@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from changewire_codegen.change_table import ChangeTable, Path, change_table
+from changewire_codegen.flat import Flat, flat_of
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -103,6 +104,9 @@ class _Nodes:
     def _made(self, definition: AnyDefinition, word: str | None) -> Mapping[str, Any]:
         if isinstance(definition, Union):
             return self._union(definition)
+        flat = flat_of(definition, self._family)
+        if flat is not None:
+            return self._flat(definition, flat)
         if isinstance(definition, Object):
             return {
                 "kind": "object",
@@ -121,6 +125,21 @@ class _Nodes:
             arms = [*map(self.reference, definition.arms)]
             return self._rows(definition.name, definition.tags, definition.keys, arms)
         return self._row(definition) if isinstance(definition, Row) else _DECLINED
+
+    def _flat(self, definition: AnyDefinition, flat: Flat) -> Mapping[str, Any]:
+        """Return the node of an object in which entries of a map stand."""
+        entries = flat.entries.type
+        uses = [definition.leniencies] if isinstance(definition, Object) else []
+        if any([*uses, flat.other.leniencies, flat.entries.leniencies]):
+            return _DECLINED
+        assert isinstance(entries, MapOf)  # noqa: S101 - the builder refuses other types
+        return {
+            "kind": "flat",
+            "name": definition.name,
+            "of": self._type(flat.other.type),
+            "needed": [*flat.needed],
+            "entries": self._type(entries.values),
+        }
 
     def _row(self, row: Row) -> Mapping[str, Any]:
         return {

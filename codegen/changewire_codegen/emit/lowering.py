@@ -10,6 +10,7 @@ from typing import Any
 
 from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import row_checks
+from changewire_codegen.flat import flat_of
 from changewire_codegen.library.support import NO_TAG
 from changewire_codegen.names import python_name, snake
 from changewire_codegen.nodes import (
@@ -40,10 +41,11 @@ from changewire_codegen.writer import quoted_docstring
 
 Node = dict[str, Any]
 
-SHARED = ("Alone", "Extra", "Int32", "Int64")
+SHARED = ("Alone", "Extra", "Int32", "Int64", "Named")
 """Definitions of the shared module, which are imported; no title is one of these."""
 
 _ALONE = "`{}` if the message is the value of this property, without the object around it."
+_NAMED = "Name of `{}` on the wire, if it is another one."
 _EXTRA = "{} that the schema does not name, by JSON Pointer; unset if there are none."
 _NULL: Node = {"type": "null"}
 _BOUNDS = {"minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
@@ -143,6 +145,9 @@ def _class(definition: Object | Row, family: Family) -> Node:
     alone = alone_property(definition)
     if alone is not None:
         fields["@alone"] = _described(_reference("Alone"), _ALONE.format(alone.wire))
+    flat = flat_of(definition, family)
+    if flat is not None:
+        fields["@named"] = _described(_reference("Named"), _NAMED.format(flat.other.name))
     if has_extra(definition, family):
         fields["@extra"] = _described(_reference("Extra"), _EXTRA.format(what))
     return {

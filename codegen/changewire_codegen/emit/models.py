@@ -55,7 +55,7 @@ def models(family: Family, package: str) -> str:
     config = GenerateConfig(
         **_OPTIONS,
         additional_imports=[*_IMPORTS, *(f"{support}.{name}" for name in _SHARED)],
-        aliases={**_renamed(family), "@alone": "alone", "@extra": "extra"},
+        aliases={**_renamed(family), "@alone": "alone", "@extra": "extra", "@named": "named"},
         custom_file_header=module_docstring("Messages", family),
         type_overrides={**imported, **{name: f"{support}.{name}" for name in SHARED}},
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from changewire_codegen.alone import alone_property
 from changewire_codegen.bundle import bundle
+from changewire_codegen.flat import flat_of
 from changewire_codegen.library.bundles import digest, schemas_of
 from changewire_codegen.nodes import Family, class_names
 from changewire_codegen.writer import COMMAND, Writer, module_docstring
@@ -49,7 +50,17 @@ def family_init(family: Family, package: str) -> str:
         for name, definition in family.definitions.items()
         if (prop := alone_property(definition)) is not None
     }
-    constants = [*(["ALONE"] if alone else []), "DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"]
+    flat = {
+        name: (found.other.wire, found.entries.wire, found.needed)
+        for name, definition in family.definitions.items()
+        if (found := flat_of(definition, family)) is not None
+    }
+    constants = [
+        *(["ALONE"] if alone else []),
+        *("DIGESTS", "ENCODING", "EXACT"),
+        *(["FLAT"] if flat else []),
+        *("FORMAT", "ROLES"),
+    ]
     functions = ["decode", "encode", "errors"] if family.roles else []
     writer(f"__all__ = {[*constants, *names, *functions]!r}")
     writer(f"FORMAT: Final = {family.format!r}")
@@ -63,6 +74,12 @@ def family_init(family: Family, package: str) -> str:
     if alone:
         writer(f"ALONE: Final[Mapping[str, str]] = {alone!r}")
         writer('"""Property of a model whose value may be the whole message."""')
+    if flat:
+        writer(f"FLAT: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {flat!r}")
+        writer(
+            '"""Of a model: a property of any name, the map whose entries stand beside it, and by'
+            ' what the property is found."""'
+        )
     digests = {title: digest(schema) for title, schema in schemas_of(bundle(family)).items()}
     writer(f"DIGESTS: Final[Mapping[str, str]] = {digests!r}")
     writer('"""SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""')

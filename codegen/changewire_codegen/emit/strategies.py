@@ -9,6 +9,7 @@ from changewire_codegen.alone import alone_union
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
+from changewire_codegen.flat import flat_of
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -99,6 +100,11 @@ def _arms(union: RowUnion | TaggedRow | Union) -> list[str]:
 
 
 def _valid_object(definition: Object, family: Family, writer: Writer) -> None:
+    flat = flat_of(definition, family)
+    if flat is not None:
+        both = [_draw(p.type, definition.name, family) for p in (flat.other, flat.entries)]
+        writer(f"return drawing.flat({flat.other.wire!r}, {', '.join(both)})")
+        return
     with writer.block("return st.fixed_dictionaries("):
         for required in (True, False):
             found = [prop for prop in definition.properties if prop.required == required]
@@ -173,6 +179,13 @@ def _broken_union(union: Union, writer: Writer) -> None:
 
 
 def _broken_members(definition: Object | Row, family: Family, writer: Writer) -> None:
+    flat = flat_of(definition, family)
+    if flat is not None and isinstance(flat.entries.type, MapOf):
+        other, entries, owner = flat.other.type, flat.entries.type, definition.name
+        pair = f"({_draw(other, owner, family)}, {_spoil(other, owner, family)})"
+        maps = f"{_draw(entries, owner, family)}, {_spoil(entries.values, owner, family)}"
+        writer(f"return drawing.broken_flat({flat.other.wire!r}, {pair}, {maps})")
+        return
     is_object = isinstance(definition, Object)
     tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
     row_tag = arm_tag(definition.name, family)

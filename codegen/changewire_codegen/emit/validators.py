@@ -24,6 +24,7 @@ from changewire_codegen.emit.scalars import (
     type_words,
     wire_checks,
 )
+from changewire_codegen.flat import Flat, flat_of
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -51,8 +52,8 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 Definition = AnyDefinition
 _SUPPORT = (
     "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, check_beyond,"
-    " check_unknown, has_tag, is_datetime, is_object, is_row, key_token, optional, pointer_token,"
-    " required, scalar"
+    " check_unknown, flat_name, has_tag, is_datetime, is_object, is_row, key_token, optional,"
+    " pointer_token, required, scalar"
 )
 ARMS = f"Mapping[str, {CHECK}]"
 
@@ -139,12 +140,29 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
         with writer.block(f"if {alone_test(definition, union, 'value')}:"):
             writer(f"_{snake(union.name)}(value, at, strict, out)")
             writer("return")
+    flat = flat_of(definition, family)
+    if flat is not None:
+        _flat(flat, family, writer)
+        return
     names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
         if definition.tag is None or prop.wire != definition.tag.wire:
             _property(prop, family, writer)
     with writer.block("if strict:"):
         writer(f"check_unknown(value, {names!r}, at, out)")
+
+
+def _flat(flat: Flat, family: Family, writer: Writer) -> None:
+    """Write the check of a property of any name, and of the entries of a map beside it."""
+    name, kind = flat.other.wire, flat.entries.type
+    writer(f"name = flat_name(value, {name!r}, {flat.needed!r})")
+    with writer.block("if name in value:"):
+        _check(flat.other.type, "value[name]", "at + '/' + pointer_token(name)", writer)
+    with writer.block("else:"):
+        report(below(name), "required", type_words(flat.other.type, family), "UNSET", writer)
+    if isinstance(kind, MapOf) and not isinstance(kind.values, Anything):
+        with writer.block("for entry, child in value.items():"), writer.block("if entry != name:"):
+            _check(kind.values, "child", "at + '/' + pointer_token(entry)", writer)
 
 
 def _property(prop: Property, family: Family, writer: Writer) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from changewire_codegen.library.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_codegen.library.support import Issue, arms, read_as
+from changewire_codegen.library.support import Issue, arms, entries_twice, read_as
 
 _REFUSALS: Final = (
     ArithmeticError,
@@ -83,6 +83,11 @@ class Messages:
             obj = self._parse(data)
         except _REFUSALS:
             raise MessageError([("", self._family.ENCODING, "one value", data)]) from None
+        if self._is_flat(title):
+            text = data.encode() if isinstance(data, str) else bytes(data)
+            issues = entries_twice(text, obj)
+            if issues:
+                raise MessageError(issues)
         try:
             return self._build(obj, title, data)
         except _REFUSALS:
@@ -144,11 +149,18 @@ class Messages:
         """Return the typed decode of most messages."""
         if title not in self._decoders:
             kind = read_as(getattr(self._family, title))
-            typed = (
-                msgspec.json.Decoder(kind, float_hook=self._float_hook) if self._is_json else None
-            )
-            self._decoders[title] = _refuse if typed is None else typed.decode
+            if self._is_json and not self._is_flat(title):
+                typed = msgspec.json.Decoder(kind, float_hook=self._float_hook)
+                self._decoders[title] = typed.decode
+            else:
+                self._decoders[title] = _refuse
         return self._decoders[title]
+
+    def _is_flat(self, title: str) -> bool:
+        """Return whether entries of a map stand in the message, or in the messages of a batch."""
+        roles: Mapping[str, str] = self._family.ROLES
+        is_message = title in {roles["message"], roles.get("batch")}
+        return is_message and roles["message"] in getattr(self._family, "FLAT", ())
 
     def _parse(self, data: Any) -> Any:
         """Return the value of bytes, of which nothing may be lost."""
@@ -215,7 +227,7 @@ class Messages:
 
 
 def _refuse(data: object) -> Any:
-    """Send a message in MessagePack to the parser: a typed decode might lose a part of it."""
+    """Send a message to the parser, where a typed decode might lose or misread a part of it."""
     raise ValueError(type(data).__name__)
 
 

@@ -21,7 +21,9 @@ from msgspec import inspect
 from changewire_codegen.library.support import (
     Path,
     as_text,
+    gather,
     insert,
+    scatter,
     take_beyond,
     take_unknown,
     unwrap,
@@ -57,11 +59,13 @@ class UnknownParts:
         *,
         open_rows: Iterable[str] = (),
         alone: Mapping[str, str] | None = None,
+        flat: Mapping[str, tuple[str, str, tuple[str, ...]]] | None = None,
     ) -> None:
-        """Name the models, the arrays that may be longer, and what may stand alone in which."""
+        """Name the models, the arrays that may be longer, what may stand alone, what is flat."""
         self._models = models
         self._open_rows = frozenset(open_rows)
         self._alone = alone or {}
+        self._flat = flat or {}
         self._walks: dict[type, Walk] = {}
         self._lock = Lock()
         self._root = cache(self._of_variant)
@@ -110,6 +114,9 @@ class UnknownParts:
 
     def _object(self, kind: inspect.StructType) -> Walk:
         parts = {field.encode_name: self._of(field.type) for field in kind.fields}
+        if kind.cls.__name__ in self._flat:
+            flat = _Flat(*self._flat[kind.cls.__name__], parts)
+            return Walk(flat.take, flat.put)
         alone = self._alone.get(kind.cls.__name__, "")
         found = _Object(
             names=frozenset({*parts, kind.tag_field or ""}),
@@ -208,6 +215,33 @@ class _Object:
         if "@extra" in self.names:
             for pointer, extra in value.pop("@extra", {}).items():
                 insert(value, pointer, extra)
+
+
+@dataclass(frozen=True)
+class _Flat:
+    """An object in which the entries of a map stand beside a property of any name."""
+
+    name: str
+    entries: str
+    needed: tuple[str, ...]
+    parts: Mapping[str, Walk]
+
+    def take(self, value: Any, _at: Path, _extra: dict[str, Any]) -> None:
+        extra: dict[str, Any] = {}
+        found = gather(value, self.name, self.entries, self.needed)
+        for name, at in ((self.name, ((), found)), (self.entries, ())):
+            take = self.parts[name].take
+            if take is not None:
+                take(value[name], at, extra)
+        if extra:
+            value["@extra"] = extra
+
+    def put(self, value: Any) -> None:
+        for name in (self.name, self.entries):
+            put = self.parts[name].put
+            if put is not None:
+                put(value[name])
+        scatter(value, self.name, self.entries)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,12 @@ use kernel::State;
 use typed::{Form, RowType};
 
 /// Tables of the formats, as the generator wrote them, by the names of targets.
-const TABLES: [(&str, &str, &str); 4] = [
+const TABLES: [(&str, &str, &str); 5] = [
+    (
+        "aerospike_flat_json",
+        "aerospike-flat-json",
+        include_str!("../../../generated/changewire_messages/aerospike_flat_json/kernel.jsonl"),
+    ),
     (
         "aerospike_json",
         "aerospike-json",

@@ -14,7 +14,7 @@ use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
 /// Position of the digest in a key.
-const DIGEST: usize = 2;
+pub const DIGEST: usize = 2;
 
 pub struct Aerospike {
     message: Bound<2>,
@@ -111,7 +111,7 @@ impl Adapter for Aerospike {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(&self.table, op, key, input, columns)?;
+        let out = record(&self.table, op, message.field(key, DIGEST), &[], input, columns)?;
         if is_write {
             bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
         }
@@ -137,11 +137,13 @@ impl Scratch {
     }
 }
 
-/// Write operation, place and key of a record, and begin its attributes; its names have no escapes.
+/// Write operation, place and key of a record, and begin its attributes, first those that are absent:
+/// null. Its names have no escapes.
 pub fn record<'c>(
     table: &ChangeTable,
     op: &str,
-    key: &Slot,
+    digest: &Slot,
+    absent: &[&str],
     input: &Input,
     columns: &'c mut Columns,
 ) -> Done<&'c mut Vec<u8>> {
@@ -150,10 +152,14 @@ pub fn record<'c>(
     table.source(message, &input.root, columns)?;
     let out = columns.of(Name::Key).open();
     out.push(b'{');
-    members(&[("aerospike_digest", message.field(key, DIGEST))], message, out)?;
+    members(&[("aerospike_digest", digest)], message, out)?;
     out.push(b'}');
     let out = columns.of(Name::Attributes).open();
     out.push(b'{');
+    for name in absent {
+        named(name.as_bytes(), out);
+        out.extend_from_slice(b"null");
+    }
     table.attributes(message, &input.root, out)?;
     Ok(out)
 }

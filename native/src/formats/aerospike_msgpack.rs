@@ -1,6 +1,6 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{bins_and_image, record};
+use super::aerospike::{DIGEST, bins_and_image, record};
 use super::bound::known_arm;
 use super::change_table::ChangeTable;
 use super::members::members;
@@ -71,14 +71,14 @@ impl Adapter for AerospikeMsgpack {
         let key = message.field(payload, 0);
         let rest = self.table.rest(message, &input.root);
         if op == "delete" {
-            let out = record(&self.table, op, key, input, columns)?;
+            let out = record(&self.table, op, message.field(key, DIGEST), &[], input, columns)?;
             write_flags(message.field(payload, FLAGS), message, out)?;
             return Ok(rest);
         }
         let all_bins = message.field(payload, BINS);
         bins(all_bins, message, scratch, columns.of(Name::After).open())?;
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(&self.table, op, key, input, columns)?;
+        let out = record(&self.table, op, message.field(key, DIGEST), &[], input, columns)?;
         bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
         out.push(b'}');
         Ok(Rest { is_empty_image: is_empty, ..rest })

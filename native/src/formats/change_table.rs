@@ -159,24 +159,33 @@ fn at(path: &[usize], from: &Slot, message: &Message) -> Slot {
 /// there. `None` if there is none.
 fn path(table: &Table, node: usize, steps: &[&str]) -> Option<(Path, bool)> {
     let Some((step, rest)) = steps.split_first() else { return Some((Path::new(), false)) };
-    let (index, nodes) = match &table.nodes.get(node)?.rule {
+    match &table.nodes.get(node)?.rule {
         Rule::Nullable(of) => return path(table, *of, steps),
         Rule::Repeated(of) => return path(table, *of, steps).map(|(path, _)| (path, true)),
-        Rule::Union(union) => {
-            let index = union.field(step)?;
-            (index, union.arms.iter().filter_map(|arm| arm.nodes[index]).collect())
-        }
-        Rule::Row(row) => {
-            let index = row.names.iter().position(|name| name == step)?;
-            (index, vec![row.items[index]])
-        }
-        _ => return None,
-    };
+        _ => {}
+    }
+    let (index, nodes) = below(table, node, step)?;
     let (mut found, is_apart) = nodes.into_iter().find_map(|node| path(table, node, rest))?;
     if !is_apart {
         found.insert(0, index);
     }
     Some((found, is_apart))
+}
+
+/// Return the index of a field, and its nodes in the arms that have it. `None` if there is none.
+fn below(table: &Table, node: usize, step: &str) -> Option<(usize, Vec<usize>)> {
+    match &table.nodes.get(node)?.rule {
+        Rule::Union(union) => {
+            let index = union.field(step)?;
+            Some((index, union.arms.iter().filter_map(|arm| arm.nodes[index]).collect()))
+        }
+        Rule::Row(row) => {
+            let index = row.names.iter().position(|name| name == step)?;
+            Some((index, vec![row.items[index]]))
+        }
+        Rule::Flat(flat) => Some((0, vec![flat.of])),
+        _ => None,
+    }
 }
 
 /// Return the operation of each arm of the union that has the tag.
@@ -194,11 +203,11 @@ fn ops(table: &Table) -> Option<Vec<Option<&'static str>>> {
         let place = rows.at.iter().position(|at| *at == index)?;
         return Some(rows.arms.iter().map(|arm| op_of(&arm.tags.first()?[place].to_string())).collect());
     }
-    let mut union = table.union(table.root)?;
+    let mut node = table.root;
     for step in holder {
-        let index = union.field(step.as_str()?)?;
-        union = table.union(union.arms.iter().find_map(|arm| arm.nodes[index])?)?;
+        node = *below(table, node, step.as_str()?)?.1.first()?;
     }
+    let union = table.union(node)?;
     let word = |word: &Option<Vec<u8>>| op_of(std::str::from_utf8(word.as_ref()?).ok()?);
     Some(union.arms.iter().map(|arm| word(&arm.word)).collect())
 }

@@ -1,6 +1,7 @@
 //! What messages mean for rows: one adapter for each format, as in Python.
 
 mod aerospike;
+mod aerospike_flat_json;
 mod aerospike_msgpack;
 mod bound;
 mod change_table;
@@ -69,6 +70,7 @@ pub struct Options {
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.
 pub fn adapter(format: &str, table: &Table, options: &Options) -> Option<Box<dyn Adapter>> {
     Some(match format {
+        "aerospike-flat-json" => Box::new(aerospike_flat_json::AerospikeFlatJson::new(table, options)?),
         "aerospike-json" => Box::new(aerospike::Aerospike::new(table, options)?),
         "aerospike-msgpack" => Box::new(aerospike_msgpack::AerospikeMsgpack::new(table, options)?),
         "dataworks-json" => Box::new(dataworks::DataWorks::new(table, options)?),

@@ -91,12 +91,12 @@ impl Walk<'_, '_> {
         if found == at.len() { Ok(tags) } else { Err(Why::Text) }
     }
 
-    fn push(&mut self, slot: Slot) -> Done<u32> {
+    pub fn push(&mut self, slot: Slot) -> Done<u32> {
         self.tape.slots.push(Slot { next: NONE, ..slot });
         short(self.tape.slots.len() - 1)
     }
 
-    fn link(&mut self, first: &mut u32, last: &mut u32, place: u32) {
+    pub fn link(&mut self, first: &mut u32, last: &mut u32, place: u32) {
         match self.tape.slots.get_mut(*last as usize) {
             Some(slot) => slot.next = place,
             None => *first = place,

@@ -31,6 +31,7 @@ fn mark_nodes(nodes: &mut [Node]) {
                         || row.item_uses.iter().any(|uses| !uses.is_empty())
                         || row.items.iter().any(|item| nodes[*item].is_lenient)
                 }
+                Rule::Flat(flat) => nodes[flat.of].is_lenient || nodes[flat.entries].is_lenient,
                 Rule::Rows(rows) => rows.arms.iter().any(|arm| nodes[arm.node].is_lenient),
                 Rule::Union(union) => {
                     union.is_root || union.arms.iter().any(|arm| is_lenient_arm(arm, nodes))

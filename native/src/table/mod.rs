@@ -3,6 +3,7 @@
 mod collections;
 pub mod condition;
 mod condition_parse;
+mod flat;
 mod marks;
 pub mod node;
 mod objects;

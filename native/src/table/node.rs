@@ -34,6 +34,7 @@ pub enum Rule {
     Row(RowNode),
     Rows(RowsNode),
     Union(Union),
+    Flat(Flat),
     /// A value whose text is the same in many messages.
     Repeated(usize),
     /// What the kernel has no rule for.
@@ -55,6 +56,16 @@ impl Integers {
             && self.of.as_ref().is_none_or(|of| of.contains(&value))
             && !self.not.contains(&value)
     }
+}
+
+/// An object in which the entries of a map stand, beside one property of any name.
+pub struct Flat {
+    /// The node of that property.
+    pub of: usize,
+    /// The names of the properties by which it is found.
+    pub needed: Vec<Vec<u8>>,
+    /// The node of an entry.
+    pub entries: usize,
 }
 
 /// A leniency: its index, and when it is needed.

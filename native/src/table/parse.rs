@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::Table;
 use super::condition_parse::condition_of;
 use super::marks::{mark_lenient, name_places};
-use super::node::{Arm, Integers, Node, RowArm, RowNode, RowsNode, Rule, Tags, Union, Use};
+use super::node::{Arm, Flat, Integers, Node, RowArm, RowNode, RowsNode, Rule, Tags, Union, Use};
 use super::uses::UNKNOWN_PROPERTY;
 
 /// The form of tables that this kernel reads.
@@ -108,6 +108,11 @@ impl Parser<'_> {
                     arms.iter().map(|arm| self.given.get(*arm).copied()).collect::<Option<_>>()?;
                 Rule::Union(self.union(given, &arms)?)
             }
+            "flat" => Rule::Flat(Flat {
+                of: of()?,
+                needed: words(given.get("needed")?)?,
+                entries: index(given.get("entries")?)?,
+            }),
             _ => Rule::Declined,
         })
     }

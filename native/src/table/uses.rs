@@ -43,6 +43,13 @@ impl Uses<'_> {
                 }
                 Ok(())
             }
+            Rule::Flat(flat) => {
+                self.of(flat.of, message.field(slot, 0), message)?;
+                for (_, item) in message.members(message.field(slot, 1)) {
+                    self.of(flat.entries, item, message)?;
+                }
+                Ok(())
+            }
             Rule::Rows(rows) => {
                 let arm = arm_at(&rows.arms, slot)?;
                 self.of(arm.node, slot, message)

@@ -99,6 +99,7 @@ impl Walk<'_, '_> {
             Rule::Row(row) => self.row(&row.items, levels),
             Rule::Rows(rows) => self.rows(rows, levels),
             Rule::Union(union) => self.union(union, levels),
+            Rule::Flat(flat) => self.flat(flat, levels),
             Rule::Repeated(of) => self.repeated(*of),
             Rule::Pairs | Rule::Declined => Err(Why::Text),
         }

@@ -1,13 +1,12 @@
 """Aerospike messages to changes: bins become columns, the digest becomes the key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
 
 from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
-from changewire.changes.aerospike_options import AerospikeKeywords
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by, source_of
 from changewire.changes.decode_options import DecodeOptions
@@ -18,7 +17,7 @@ from changewire_messages import aerospike_json as wire
 from changewire_messages.aerospike_json import changes as table
 from changewire_messages.support import Path
 
-OPTIONS: Final = frozenset({"row_image", *AerospikeKeywords.__annotations__})
+OPTIONS: Final = frozenset({"row_image", "check_digests"})
 REASONS: Final[Mapping[str, str]] = {"key_columns": "rows are named by their digest"}
 
 _PLAIN = frozenset({wire.StrBin, wire.BoolBin, wire.IntBin, wire.FloatBin})
@@ -54,9 +53,16 @@ def aerospike_changes(
 
 def aerospike_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; of the record only the key is known."""
-    key = codec(options.format).decode_key(record_key)
-    if isinstance(key, list):
-        raise DecodeError(options.format, [Issue("", "batch", "key", "the key of one record", key)])
+    return delete_of(record_key, options, lambda key: key)
+
+
+def delete_of(record_key: bytes, options: DecodeOptions, key_of: Callable[[Any], Any]) -> ChangeRow:
+    """Return the delete that a record without value is, in any form of the key."""
+    found = codec(options.format).decode_key(record_key)
+    if isinstance(found, list):
+        issue = Issue("", "batch", "key", "the key of one record", found)
+        raise DecodeError(options.format, [issue])
+    key = key_of(found)
     return ChangeRow(
         op="delete",
         source=source_of(table.SYSTEM, *table.source_of_key(key)),

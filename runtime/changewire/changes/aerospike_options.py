@@ -1,5 +1,6 @@
 """Options for Aerospike messages."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict
 
 from changewire.changes.aerospike_digest import ripemd160
@@ -20,6 +21,9 @@ class AerospikeKeywords(TypedDict, total=False):
     Attributes:
         check_digests: ``warn`` or ``reject`` records whose digest is not that of their set and user
             key, which needs pycryptodome on every worker; ``off`` (default) does not look.
+        metadata_key: Name of the metadata in flat JSON, as ``metadata-key`` of the connector has
+            it. By default the only property that can be it.
+        blob_bins: Bins in flat JSON that hold bytes: nothing tells their Base64 text from others.
     """
 
     check_digests: Annotated[
@@ -29,6 +33,25 @@ class AerospikeKeywords(TypedDict, total=False):
             help="Check digests of Aerospike records: {}.",
             metavar="WAY",
             check=_check_library,
+            in_kernel=False,
+        ),
+    ]
+    metadata_key: Annotated[
+        str,
+        Declaration(
+            default="",
+            help="Name of the metadata of Aerospike messages in flat JSON.",
+            metavar="NAME",
+            in_kernel=False,
+        ),
+    ]
+    blob_bins: Annotated[
+        Sequence[str] | None,
+        Declaration(
+            default=None,
+            help="Bin that holds bytes, of Aerospike messages in flat JSON; repeatable.",
+            metavar="BIN",
+            flag="--blob-bin",
             in_kernel=False,
         ),
     ]

@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 BUILT_IN: Final[Mapping[str, str]] = {
+    "aerospike-flat-json": "changewire.changes.aerospike_flat_json:ADAPTER",
     "aerospike-json": "changewire.changes.aerospike:ADAPTER",
     "aerospike-msgpack": "changewire.changes.aerospike_msgpack:ADAPTER",
     "dataworks-json": "changewire.changes.dataworks:ADAPTER",

@@ -180,6 +180,8 @@ class Codec:
 
     def _issues(self, data: object, strict: bool) -> list[Issue]:  # noqa: FBT001 - by position
         obj = self._plain(data)
+        if is_data(data):
+            self._wire.check_names(data, obj)
         role = "batch" if self._family.is_batch(obj) else "message"
         issues = self._family.errors(obj, role, strict=strict)
         if obj is data or issues:
@@ -220,6 +222,11 @@ class Codec:
             return guarded(DecodeError, self.format, self._parse, data)
         except DecodeError:
             return msgspec.UNSET
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the entries of a map stand in messages themselves."""
+        return self._family.flat is not None
 
     def is_of_it(self, obj: object) -> bool:
         """Return whether a parsed message, or the first of a batch, says it is of this format.

@@ -6,10 +6,11 @@ from functools import cache
 from typing import Any, TypeGuard, cast
 
 import msgspec
+from msgspec import structs
 
 from changewire.codec.family import GeneratedFamily
 from changewire.codec.issues import DecodeError, EncodeError, Issue
-from changewire.codec.places import steps_of
+from changewire.codec.places import Flat, flat_of, name_beside, steps_of
 from changewire.codec.wire import REFUSALS, Wire, too_deep
 from changewire_messages.support import Alone, Extra, key_token
 
@@ -42,11 +43,44 @@ def misplaced(model: object) -> list[Issue]:
     ]
 
 
+def misshapen(model: object) -> list[Issue]:
+    """Return an issue for each message in which the entries of its map cannot stand."""
+    found: list[Issue] = []
+    for at, message in _children(model) if isinstance(model, list) else [("", model)]:
+        kind: Any = type(message)
+        flat = flat_of(kind)
+        if flat is not None:
+            found += [structs.replace(i, pointer=at + i.pointer) for i in _misshapen(message, flat)]
+    return found
+
+
+def _misshapen(message: Any, flat: Flat) -> Iterator[Issue]:
+    name: Any = name_beside(message, flat)
+    entries = _entries(message, flat[1])
+    if not isinstance(name, str) or message.named == flat[0]:
+        expected = f"text that is another name than {flat[0]}"
+        yield Issue("/named", "not-encodable", "encode", expected, message.named)
+    elif not _is_dict(entries):
+        yield Issue(f"/{key_token(flat[1])}", "wrong-type", "type", "object", entries)
+    elif name in entries:
+        expected = f"an entry that is not called as `{flat[0]}` is on the wire"
+        pointer = f"/{key_token(name)}"
+        yield Issue(pointer, "not-encodable", "encode", expected, entries[name])
+
+
+def _entries(message: Any, name: str) -> Any:
+    kind: Any = type(message)
+    return next(getattr(message, field) for field, step in steps_of(kind).items() if step == name)
+
+
 def _misplaced(message: Any) -> Iterator[str]:
+    kind: Any = type(message)
+    is_flat = flat_of(kind) is not None
     known = msgspec.structs.replace(message, extra=msgspec.UNSET)
     ends: dict[str, int] = {}
     for pointer in map(str, message.extra):
-        if not _is_new_place(known, pointer, ends):
+        at_root = pointer.count("/") == 1
+        if (is_flat and at_root) or not _is_new_place(known, pointer, ends):
             yield pointer
 
 
@@ -139,7 +173,12 @@ def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     if isinstance(alone, Alone):
         yield from _fields(getattr(value, alone))
         value = msgspec.structs.replace(value, **{alone: msgspec.UNSET, "alone": msgspec.UNSET})
-    tag, steps = _layout(type(value))
+    kind: Any = type(value)
+    flat = flat_of(kind)
+    if flat is not None:
+        yield from _flat_fields(value, flat)
+        return
+    tag, steps = _layout(kind)
     found = dict(tag)
     for name, step in steps:
         child = getattr(value, name)
@@ -151,6 +190,25 @@ def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     elif extra is not msgspec.UNSET:
         found["/extra"] = extra
     yield from found.items()
+
+
+def _flat_fields(value: Any, flat: Flat) -> Iterator[tuple[str, Any]]:
+    """Yield what `_fields` does, of a message in which the entries of a map stand."""
+    named, entries = value.named, _entries(value, flat[1])
+    is_name = named is msgspec.UNSET or (isinstance(named, str) and named != flat[0])
+    if not is_name:
+        yield "/named", named
+    name = name_beside(value, flat) if is_name else flat[0]
+    yield f"/{key_token(name)}", _entries(value, flat[0])
+    if _is_dict(entries):
+        yield from _children(entries)
+    else:
+        yield f"/{key_token(flat[1])}", entries
+    extra = value.extra
+    if isinstance(extra, Extra):
+        yield from extra.items()
+    elif extra is not msgspec.UNSET:
+        yield "/extra", extra
 
 
 @cache
@@ -191,7 +249,7 @@ def _encoded(
         obj = wire.parse(encoded)
     except REFUSALS:
         raise EncodeError(family.format, [first_unencodable(model, wire.holds)]) from None
-    issues = misplaced(model)
+    issues = [*misplaced(model), *misshapen(model)]
     if not issues:
         with suppress(*REFUSALS):  # of a value of the wrong shape, which errors() reports
             family.put_back(obj, role, model)

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import structs
 
 from changewire.codec.issues import Issue, issue_of
+from changewire.codec.places import Flat, flat_of
 from changewire_messages.hooks import read_unknown
-from changewire_messages.support import arms, read_as
+from changewire_messages.support import arms, flat_name, read_as
 
 _NO_ARRAY: Final = (
     "object, not an array of messages (a file that is one has the shape json-array: "
@@ -41,6 +42,7 @@ class GeneratedFamily:
         self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in arms(f.type))
         # Messages that are arrays themselves have no tag by name.
         self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
+        self.flat: Flat | None = flat_of(self.arms[0])
         self._are_arrays: bool = self.arms[0].__struct_config__.array_like
         self.arm_of: Callable[[object], Any] = (
             self.part("dispatch").arm_of if self._are_arrays else _by_tag(self.arms)
@@ -120,14 +122,19 @@ class GeneratedFamily:
         return not self._are_arrays or _holds_arrays(obj)
 
     def is_key_batch(self, obj: Any) -> bool:
-        """Return whether a parsed record key is that of a batch: an array of arrays."""
-        return "key_batch" in self.roles and isinstance(obj, list) and _holds_arrays(obj)
+        """Return whether a parsed record key is that of a batch: an array of keys."""
+        if "key_batch" not in self.roles or not isinstance(obj, list):
+            return False
+        return not self.types["key"].__struct_config__.array_like or _holds_arrays(obj)
 
     def recognises(self, obj: object) -> bool:
         """Return whether a parsed message, or the first of a batch, says it is of the format."""
         if self._are_arrays:
             return self.arm_of(first_of(obj) if self.is_batch(obj) else obj) is not None
         first = first_of(obj)
+        if self.flat is not None:
+            other = _is_dict(first) and first.get(flat_name(first, self.flat[0], self.flat[2]))
+            return looks_like(other, self.flat_type, is_root=False)
         if self.alone is not None and looks_like(first, self.alone_type, is_root=False):
             return True
         return looks_like(first, self.types["message"])
@@ -136,6 +143,12 @@ class GeneratedFamily:
     def alone_type(self) -> Any:
         """The type of what may be the whole message, in a format that has such."""
         return get_type_hints(self.types["message"])[self.alone or ""]
+
+    @cached_property
+    def flat_type(self) -> Any:
+        """The type of what stands beside the entries of a map, in a format that has such."""
+        names = {field.encode_name: field.name for field in structs.fields(self.arms[0])}
+        return get_type_hints(self.arms[0])[names[self.flat[0]]] if self.flat else None
 
     @cached_property
     def variants(self) -> dict[type, str]:

@@ -1,6 +1,7 @@
 """JSON text: bytes to models and plain values and back, and what a parser's rejection means."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 import msgspec
@@ -16,10 +17,11 @@ from changewire.codec.parser_texts import (
     TRAILING,
     TRUNCATED,
 )
+from changewire.codec.places import Flat, name_beside, steps_of
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
-from changewire_messages.hooks import FloatHook, exact_number, write_unknown
-from changewire_messages.support import Alone
+from changewire_messages.hooks import FloatHook, exact_number, read_unknown, write_unknown
+from changewire_messages.support import Alone, entries_twice, entry_twice, gather
 
 _BLANK: Final = b" \t\r\n"
 _NO_JSON: Final = b"\x00" * 16
@@ -44,9 +46,12 @@ class JsonWire:
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
         self.alone = None if family.alone is None else self._alone_reader(family.alone)
-        self.unknown: UnknownProperties | None = UnknownProperties(family.arms, self._float_hook)
+        self.unknown: UnknownProperties | None = None
+        if family.flat is None:
+            self.unknown = UnknownProperties(family.arms, self._float_hook)
         decimals: Literal["number", "string"] = "number" if family.exact else "string"
-        self.write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
+        self._write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
+        self.write = self._write if family.flat is None else self._write_flat
         self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
             enc_hook=write_unknown, decimal_format=decimals
         ).encode
@@ -55,6 +60,11 @@ class JsonWire:
 
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""
+        flat = self._family.flat
+        if flat is not None and role == "message":
+            return partial(self._read_flat, flat)
+        if flat is not None and role == "batch":
+            return lambda data: [self._gathered(flat, item) for item in self._plain(data)]
         return msgspec.json.Decoder(self._family.types[role], float_hook=self._float_hook).decode
 
     def provers(self, role: str) -> list[Callable[[Any], Any]]:
@@ -63,7 +73,7 @@ class JsonWire:
         Without exact numbers a decimal may be read as another number, never as one that equals it
         and is not: Python compares them exactly.
         """
-        if self._float_hook is None:
+        if self._float_hook is None or self._family.flat is not None:
             return [self.reader(role)]
         return [msgspec.json.Decoder(self._family.types[role]).decode, self.reader(role)]
 
@@ -73,9 +83,42 @@ class JsonWire:
         model, alone = self._family.types["message"], Alone(name)
         return lambda data: model(**{name: decode(data), "alone": alone})
 
+    def _read_flat(self, flat: Flat, data: Any) -> Any:
+        """Return the model of a message in which entries of a map stand."""
+        obj = self._plain(data)
+        if entry_twice(bytes_of(data), obj) is not None:
+            raise ValueError
+        return self._gathered(flat, obj)
+
+    def _gathered(self, flat: Flat, obj: Any) -> Any:
+        """Return the model of a parsed message in which entries of a map stand."""
+        gather(obj, *flat)
+        return msgspec.convert(obj, self._family.types["message"], dec_hook=read_unknown)
+
+    def _write_flat(self, value: Any) -> bytes:
+        """Return the bytes of a value; refuse, with any exception, what needs a second look."""
+        kind, flat = self._family.arms[0], self._family.flat
+        if isinstance(value, list):
+            value = [_scattered(item, flat) if type(item) is kind else item for item in value]
+        return self._write(_scattered(value, flat) if type(value) is kind else value)
+
     def parse(self, data: Data) -> Any:
         """Return the JSON value of bytes or text."""
         return parse_json(data, self._family.format, self._plain)
+
+    def check_names(self, data: Data, obj: object) -> None:
+        """Refuse two entries of one name at the root: parsing to `obj` has lost one of them.
+
+        Only in a format whose entries of a map stand there, also in messages of a batch.
+        """
+        if self._family.flat is None:
+            return
+        issues = entries_twice(bytes_of(data), obj)
+        if issues:
+            raise DecodeError(
+                self._family.format,
+                [Issue(at, "duplicate-key", rule, words) for at, rule, words, _ in issues],
+            )
 
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array; any array is a batch."""
@@ -95,6 +138,19 @@ class JsonWire:
         except (TypeError, ValueError, OverflowError, msgspec.MsgspecError):
             return False
         return True
+
+
+def _scattered(message: Any, flat: Any) -> dict[str, Any]:
+    """Return a message with the entries of its map in place of the map."""
+    if message.extra is not msgspec.UNSET:
+        raise ValueError
+    kind: Any = type(message)
+    names = {step: field for field, step in steps_of(kind).items()}
+    name, entries = name_beside(message, flat), getattr(message, names[flat[1]])
+    found = {name: getattr(message, names[flat[0]]), **entries}
+    if len(found) <= len(entries):
+        raise ValueError
+    return found
 
 
 wire = JsonWire

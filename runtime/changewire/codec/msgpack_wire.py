@@ -98,6 +98,9 @@ class MsgpackWire:
             issue, byte_offset = unexplained(error, _RULE), None
         raise DecodeError(self._family.format, [issue], byte_offset)
 
+    def check_names(self, data: Data, obj: object) -> None:
+        """Refuse nothing: no message in MessagePack is an object."""
+
     def split(self, data: Data) -> list[Any] | None:
         """Return the elements of an array of arrays, or of an empty one; None for any other."""
         elements = self._elements(_as_bytes(data))

@@ -1,19 +1,38 @@
 """Places in models as they are on the wire: a position where that is an array, else a name."""
 
+import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET
 
 from changewire_messages.support import Path
 
+Flat: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""A property of any name, the map whose entries stand beside it, and by what it is found."""
+
+
+@cache
+def flat_of(kind: Any) -> Flat | None:
+    """Return the two properties of a model whose map has its entries in the message itself."""
+    package = sys.modules.get(kind.__module__.rpartition(".")[0])
+    found: Flat | None = getattr(package, "FLAT", {}).get(kind.__name__)
+    return found
+
+
+def name_beside(message: Any, flat: Flat) -> str:
+    """Return the name that the property beside the entries of a map has on the wire."""
+    return flat[0] if message.named is UNSET else message.named
+
 
 @cache
 def steps_of(kind: Any) -> Mapping[str, int | str]:
     """Return for each field of a model its position or its name on the wire."""
     fields = [field for field in msgspec.structs.fields(kind) if field.name != "extra"]
+    if flat_of(kind) is not None:
+        fields = [field for field in fields if field.encode_name != "@named"]
     if kind.__struct_config__.array_like:
         return {field.name: i for i, field in enumerate(fields)}
     return {field.name: field.encode_name.removeprefix("@") for field in fields}
@@ -23,8 +42,11 @@ def place_in(model: msgspec.Struct, *names: str, at: Path = ()) -> Path:
     """Return the place of a field of a model, which stands at a place itself."""
     value: Any = model
     for name in names:
-        if getattr(value, "alone", UNSET) != name:
-            kind: Any = type(value)
-            at = (at, steps_of(kind)[name])
+        kind: Any = type(value)
+        step, flat = steps_of(kind)[name], flat_of(kind)
+        if flat is not None and step == flat[0]:
+            step = name_beside(value, flat)
+        if getattr(value, "alone", UNSET) != name and (flat is None or step != flat[1]):
+            at = (at, step)
         value = getattr(value, name)
     return at

@@ -165,9 +165,9 @@ def _claim_by(readers: list[Codec], data: Data) -> tuple[Codec, Any] | None:
     """Return as `_claim` does, for some formats.
 
     No message is read at once by two formats of ours: each needs properties that the other ones do
-    not know.
+    not know. One that has to parse the whole message for that comes last.
     """
-    for reader in readers:
+    for reader in sorted(readers, key=lambda reader: reader.is_flat):
         model = reader.read_at_once(data)
         if model is not UNSET:
             return reader, model

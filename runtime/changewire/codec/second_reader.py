@@ -25,6 +25,7 @@ class SecondReader:
         obj = self._parse(data)
         if self._family.is_batch(obj):
             raise DecodeError(self._family.format, [_BATCH])
+        self._wire.check_names(data, obj)
         return self.model(obj, "message", data)
 
     def key(self, data: Data) -> Any:

@@ -94,7 +94,8 @@ def _issues(message: object, family: GeneratedFamily) -> list[Issue] | None:
     first: Any = first_of(message) if is_batch else message
     if isinstance(first, dict):
         names = frozenset[str]().union(*map(wire_names, family.arms))
-        if not first or 2 * len(names & first.keys()) < len(first):
+        has_half = first and 2 * len(names & first.keys()) >= len(first)
+        if not (has_half if family.flat is None else family.flat[0] in first):
             return None
     issues = family.errors(message, "batch" if is_batch else "message")
     if not isinstance(first, dict):

@@ -10,7 +10,7 @@ from changewire.codec import Issue, json_form
 from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
 from changewire.convert.aerospike_bins import bins_to_json, bins_to_msgpack, float_to_json
-from changewire.convert.report import Report
+from changewire.convert.report import Report, lose_unknown
 from changewire_messages import aerospike_json, aerospike_msgpack
 from changewire_messages.support import Path
 
@@ -48,7 +48,7 @@ def _key_to_json(key: aerospike_msgpack.Key, at: Path, report: Report) -> aerosp
 
 
 def _write_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Write:
-    _lose_unknown(model, at, report)
+    lose_unknown(model, at, report)
     row = model.payload
     key = _key_to_json(row.key, place_in(model, "payload", "key", at=at), report)
     bins = bins_to_json(row.bins, place_in(model, "payload", "bins", at=at), report)
@@ -56,7 +56,7 @@ def _write_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Write
 
 
 def _delete_to_json(model: Any, at: Path, report: Report) -> aerospike_json.Delete:
-    _lose_unknown(model, at, report)
+    lose_unknown(model, at, report)
     row = model.payload
     if row.flags & ~DURABLE:
         report.lose("flags", place_in(model, "payload", "flags", at=at), row.flags)
@@ -72,7 +72,7 @@ def _key_to_msgpack(key: aerospike_json.Key, _at: Path, _report: Report) -> aero
 
 
 def _write_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack.Write:
-    _lose_unknown(model, at, report)
+    lose_unknown(model, at, report)
     key = _key_to_msgpack(model.key, at, report)
     bins = bins_to_msgpack(model.bins, (at, "bins"), report)
     gen, exp, lut = _times(model)
@@ -81,7 +81,7 @@ def _write_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack
 
 
 def _delete_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpack.Delete:
-    _lose_unknown(model, at, report)
+    lose_unknown(model, at, report)
     if model.durable is UNSET:
         report.lose("durable", (at, "durable"))
     flags = DURABLE if model.durable is True else 0
@@ -93,15 +93,6 @@ def _delete_to_msgpack(model: Any, at: Path, report: Report) -> aerospike_msgpac
 def _times(model: Any) -> list[int | None]:
     """Return generation, expiry and time of the last update; None for what is absent."""
     return [None if t is UNSET else t for t in (model.gen, model.exp, model.lut)]
-
-
-def _lose_unknown(model: Any, at: Path, report: Report) -> None:
-    """Note the properties, or positions, that the schema of the source does not name."""
-    for pointer, value in () if model.extra is UNSET else model.extra.items():
-        place = at
-        for token in pointer.split("/")[1:]:
-            place = (place, token.replace("~1", "/").replace("~0", "~"))
-        report.lose("unknown-property", place, value)
 
 
 _Convert = Callable[[Any, Path, Report], Any]

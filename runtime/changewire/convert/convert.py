@@ -1,18 +1,22 @@
 """Messages of one format as messages of another, or as an older version of theirs writes them."""
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from changewire.codec import Data, EncodeError, Issue, codec, codec_of
 from changewire.codec.registry import decode_whole
 from changewire.codec.wire import too_deep
-from changewire.convert.aerospike import CONVERSIONS, LEGACY
+from changewire.convert import aerospike, aerospike_flat_json
+from changewire.convert.aerospike import LEGACY
 from changewire.convert.report import Report
 from changewire_messages.support import Path
 
 __all__ = ["CONVERSIONS", "OnLoss", "Version", "convert", "convert_key", "in_version"]
 
 OnLoss = Callable[[Issue], object]
+
+CONVERSIONS: Final = {**aerospike.CONVERSIONS, **aerospike_flat_json.CONVERSIONS}
+"""Pairs of source and target, with what makes a model of the one a model of the other."""
 
 
 def convert(

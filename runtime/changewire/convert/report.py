@@ -11,6 +11,7 @@ from changewire.codec.msgpack_values import pointer_of
 from changewire_messages.support import Path
 
 LOSSES: Final[Mapping[str, str]] = {
+    "bin-type": "a bin whose value shows its type (that is left out)",
     "bytes": "no bytes in a list or a map (they become Base64 text)",
     "durable": "true or false (absent becomes false)",
     "ext": "no extension type but that of GeoJSON (it becomes Base64 text)",
@@ -18,6 +19,7 @@ LOSSES: Final[Mapping[str, str]] = {
     "geojson": "GeoJSON that is a JSON object (it becomes text)",
     "map-key": "a key that is text (it becomes text)",
     "non-finite": "a finite number (it becomes text)",
+    "order": "a list or a map without order (that is left out)",
     "particle-type": "a particle type that JSON has a word for (it becomes blob)",
     "unknown-property": "no property or position that the schema does not name (it is left out)",
     "user-key": "a user key that is no bytes (it becomes Base64 text)",
@@ -58,3 +60,12 @@ class Report:
         issues = list(islice(found, _MOST_ISSUES))
         if issues:
             raise EncodeError(target, issues)
+
+
+def lose_unknown(model: Any, at: Path, report: Report) -> None:
+    """Note the properties, or positions, that the schema of the source does not name."""
+    for pointer, value in () if model.extra is UNSET else model.extra.items():
+        place = at
+        for token in pointer.split("/")[1:]:
+            place = (place, token.replace("~1", "/").replace("~0", "~"))
+        report.lose("unknown-property", place, value)

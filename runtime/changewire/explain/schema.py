@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from changewire.codec.installed import package_of
 from changewire_messages.bundles import bundle_of, schemas_of
+from changewire_messages.support import flat_name
 
 Node = Mapping[str, Any]
 """A place in a schema; an empty one says nothing."""
@@ -30,6 +31,8 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
         last = found[-1]
         if "$ref" in last:
             found.append(_target(root, last))
+        elif "x-flat" in last:
+            found.append(_flat(last, value))
         elif "else" in last:
             found.append(last["then" if _stands_alone(last["if"], value) else "else"])
         elif arms := last.get("oneOf") or last.get("anyOf"):
@@ -41,6 +44,19 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
             found.append(arm)
         else:
             return found
+
+
+def _flat(node: Node, value: object) -> Node:
+    """Return a message in which entries of a map stand as an object that has its properties."""
+    ((name, own),), then = node["properties"].items(), node["then"]
+    needed = node["if"]["properties"][name]["required"]
+    actual = flat_name(value, name, needed) if isinstance(value, dict) else name
+    return {
+        "type": "object",
+        "properties": {actual: {**own, **then["properties"][name]}},
+        "required": [actual],
+        "additionalProperties": then["additionalProperties"],
+    }
 
 
 def _stands_alone(rule: Node, value: object) -> bool:

@@ -127,10 +127,13 @@ def _properties(value: dict[Any, Any], node: Node) -> list[_Part]:
     if named is None:
         each = node.get("additionalProperties", NOTHING_KNOWN)
         return [_property(name, item, each, "known") for name, item in value.items()]
+    others: tuple[Node, State] = (NOTHING_KNOWN, "unknown")
+    if "additionalProperties" in node:
+        others = (node["additionalProperties"], "known")
     parts = [
         _property(name, item, named[name], "known")
         if name in named
-        else _property(name, item, NOTHING_KNOWN, "unknown")
+        else _property(name, item, *others)
         for name, item in value.items()
     ]
     missing = [name for name in node.get("required", ()) if name not in value]

@@ -12,8 +12,10 @@ from changewire.changes.vendors import VENDOR_OPTIONS, without_defaults
 from changewire.cli.app import app
 
 GIVEN: dict[str, Any] = {
+    "blob_bins": ["photo"],
     "check_digests": "warn",
     "column_families": ["f"],
+    "metadata_key": "meta",
     "time_zone": "Asia/Tokyo",
 }
 """A value of each option that is not its default."""

@@ -132,7 +132,7 @@ def test_digests_are_compared_where_asked_for(cli: Cli) -> None:
     wrong = cli(
         "decode", "--as", "changes", "-f", "lindorm-json", "--check-digests", "warn", data=data
     )
-    assert "it is for aerospike-json, aerospike-msgpack" in " ".join(
+    assert "it is for aerospike-flat-json, aerospike-json, aerospike-msgpack" in " ".join(
         wrong.stderr.replace("│", " ").split()
     )
     assert wrong.exit_code == 2

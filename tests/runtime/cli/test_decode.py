@@ -117,7 +117,7 @@ def test_a_shape_can_be_named(cli: Cli, tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (("decode", "-f", FORMAT, "missing"), "missing: there is no such file"),
-        (("decode", "-f", "xml"), "'xml' is not one of: auto, aerospike-json"),
+        (("decode", "-f", "xml"), "'xml' is not one of: auto, aerospike-flat-json"),
         (("decode", "-f", FORMAT, "--shape", "xml"), "'xml' is not one of: auto, json-lines"),
         (("encode",), "--format"),
         (

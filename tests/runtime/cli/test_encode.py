@@ -81,4 +81,4 @@ def test_a_format_without_text_is_refused(cli: Cli) -> None:
     """Only formats whose messages are JSON text can be named."""
     ended = cli("encode", "-f", "xml")
     assert (ended.exit_code, ended.stdout) == (2, "")
-    assert "'xml' is not one of: aerospike-json" in " ".join(ended.stderr.split())
+    assert "'xml' is not one of: aerospike-flat-json" in " ".join(ended.stderr.split())

@@ -115,10 +115,11 @@ class JsonFormat(Format):
     def objects(self, message: Json) -> list[dict[str, Any]]:
         """Return the objects of a parsed message that may have properties without a name.
 
-        The message itself is the first.
+        The message itself is the first, unless each property at its root has a meaning.
         """
         inner = INNER.get(self.name)
-        return [message, *(inner(message) if inner else ())]
+        own = [] if self.codec.is_flat else [message]
+        return [*own, *(inner(message) if inner else ())]
 
     @property
     def good(self) -> bytes:
@@ -136,6 +137,11 @@ class Refused(Exception):  # noqa: N818 - it reads as what happened
 def _aerospike_objects(message: Json) -> list[dict[str, Any]]:
     bins: list[dict[str, Any]] = message.get("bins", [])
     return bins
+
+
+def _flat_objects(message: Json) -> list[dict[str, Any]]:
+    found = [value for value in message.values() if isinstance(value, dict)]
+    return [one for one in found if {"msg", "namespace", "digest"} <= one.keys()][:1]
 
 
 def _lindorm_objects(message: Json) -> list[dict[str, Any]]:
@@ -159,6 +165,7 @@ DATAWORKS_OPERATIONS = frozenset(
 )
 
 INNER: Mapping[str, Callable[[Json], list[dict[str, Any]]]] = {
+    "aerospike-flat-json": _flat_objects,
     "aerospike-json": _aerospike_objects,
     "dataworks-json": _dataworks_objects,
     "lindorm-json": _lindorm_objects,
@@ -166,6 +173,10 @@ INNER: Mapping[str, Callable[[Json], list[dict[str, Any]]]] = {
 """For formats whose messages hold open objects, what returns them."""
 
 WITH_LIST: Mapping[str, bytes] = {
+    "aerospike-flat-json": (
+        b'{"metadata":{"msg":"write","namespace":"ns","digest":"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",'
+        b'"lut":5},"a":[1]}'
+    ),
     "aerospike-json": (
         b'{"msg":"write","key":["ns","set","YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",null],"gen":1,'
         b'"exp":0,"lut":5,"bins":[{"name":"a","type":"list","value":[1]}]}'

@@ -162,7 +162,7 @@ def test_an_explanation_has_it_as_its_issue(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_change_that_cannot_be_made_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     """An undocumented exception of an adapter is a `DecodeError`, and a rejection of the reader."""
-    monkeypatch.setattr(aerospike, "record_change", strange)
+    monkeypatch.setattr(aerospike, "row_by", strange)
     message = JSON_WRITE.replace(b'"lut":0', b'"lut":1')
     with pytest.raises(cw.DecodeError) as refused:
         cw.changes(cw.decode(message, format="aerospike-json"))
@@ -177,7 +177,7 @@ def test_too_deep_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> Any:
         raise RecursionError
 
-    monkeypatch.setattr(aerospike, "_source", ended)
+    monkeypatch.setattr(aerospike, "row_by", ended)
     with pytest.raises(cw.DecodeError) as refused:
         cw.changes(cw.decode(JSON_WRITE, format="aerospike-json"))
     assert refused.value.code == "too-deep"

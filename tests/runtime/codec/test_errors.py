@@ -165,5 +165,5 @@ def test_the_error_of_a_batch_has_no_past(form: Format) -> None:
 
 def test_what_is_no_format() -> None:
     """An unknown format is refused by name, with the names that there are."""
-    with pytest.raises(ValueError, match="no format 'nosuch'; there are: aerospike-json"):
+    with pytest.raises(ValueError, match="no format 'nosuch'; there are: aerospike-flat-json"):
         cw.decode(b"{}", format="nosuch")

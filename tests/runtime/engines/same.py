@@ -84,6 +84,7 @@ def properties(model: Struct) -> dict[str, Any]:
     names = zip(model.__struct_fields__, model.__struct_encode_fields__, strict=True)
     found = {_column(name): getattr(model, attribute) for attribute, name in names}
     found.pop("alone", None)  # the columns are those of the whole message; it is a leniency
+    found.pop("named", None)  # columns have the names of the schema
     return {**tag, **{name: value for name, value in found.items() if value is not UNSET}}
 
 

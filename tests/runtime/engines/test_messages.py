@@ -258,6 +258,7 @@ def test_what_has_no_meaning_for_messages_is_refused(
 
 
 KNOWN: Mapping[str, list[str]] = {
+    "aerospike-flat-json": ["Write", "Delete"],
     "aerospike-json": ["Write", "Delete"],
     "aerospike-msgpack": ["Write", "Delete", "LegacyDelete"],
     "dataworks-json": [
@@ -299,7 +300,8 @@ def check_typed(content: Row, model: Any, name: str) -> None:
     title = generated.variant_of(model)
     build = getattr(generated.part("arrow"), f"{snake(title)}_array")
     if generated.payload is not None:
-        content, model = content["payload"], model.payload
+        attribute, column = generated.payload
+        content, model = content[column], getattr(model, attribute)
     (alone,) = build([model]).to_pylist()
     assert content == with_fields(alone, content)
 

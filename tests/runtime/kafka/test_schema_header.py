@@ -136,7 +136,7 @@ def test_a_header_of_another_format_is_an_error_with_both() -> None:
 def test_a_header_of_a_format_without_keys_is_an_error() -> None:
     """The header of a key names a format that has keys; whoever wrote it decides nothing else."""
     text = refusal(KEY, says(f"lindorm-json;variant=Key;schema={DIGEST}", is_key=True))
-    assert "says aerospike-json or aerospike-msgpack, not lindorm-json" in text
+    assert "aerospike-json or aerospike-msgpack, not lindorm-json" in text
 
 
 def test_a_header_of_another_variant_is_an_error_with_both() -> None:

@@ -48,6 +48,7 @@ LEAST = 40
 
 BATCH = 2_500
 TYPES = {
+    "aerospike-flat-json": "name string, age int, premium boolean, balance double, at string",
     "aerospike-json": "name string, age int, premium boolean, balance double, tags array<string>",
     "aerospike-msgpack": "name string, age int, at binary, balance float, cents decimal(12, 2)",
     "dataworks-json": "id long, name string, price double, made timestamp, val decimal(12, 2)",
@@ -60,6 +61,7 @@ All sets of Aerospike have keys of the same columns, so that one table takes the
 """
 
 CASES = [
+    ("aerospike-flat-json", "declared", "delta"),
     ("aerospike-json", "declared", "iceberg"),
     ("aerospike-msgpack", "json", "delta"),
     ("dataworks-json", "declared", "delta"),
