@@ -174,7 +174,7 @@ def test_a_change_that_cannot_be_made_is_a_refusal(monkeypatch: pytest.MonkeyPat
 def test_too_deep_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stack has a code of its own wherever it ends."""
 
-    def ended(*_: object) -> Any:
+    def ended(*_: object, **__: object) -> Any:
         raise RecursionError
 
     monkeypatch.setattr(aerospike, "row_by", ended)
