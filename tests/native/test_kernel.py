@@ -125,9 +125,7 @@ def _tables(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 @pytest.mark.parametrize("format", JSON_FORMATS)
-def test_a_new_property_of_the_table_is_read(
-    format: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_property_of_the_table_is_read(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A property that a schema gets needs no change of the kernel, which reads and checks it."""
     from hashlib import sha256
 

@@ -123,8 +123,10 @@ RULES: Final[Mapping[str, Rule]] = {
     "UNKNOWN_SAME_VALUE": _note("numbers that are not a time were {old}, are {new}", "x-unknown"),
     "ALONE_NO_ADD": _wider("a message may be {new} alone", "x-alone"),
     "ALONE_NO_DELETE": _narrower("no message may be {old} alone", "x-alone"),
-    "FLAT_NO_ADD": _other("the entries of {new} stand in the message itself", "x-flat"),
-    "FLAT_NO_DELETE": _other("the entries of {old} stood in the message itself", "x-flat"),
+    "FLAT_NO_ADD": _other("the entries of {new} are properties of the message itself", "x-flat"),
+    "FLAT_NO_DELETE": _other(
+        "the entries of {old} were properties of the message itself", "x-flat"
+    ),
     "LENIENCY_NO_ADD": _note("a leniency is counted: {new}", "x-leniency"),
     "LENIENCY_NO_DELETE": _note("a leniency is not counted any more: {old}", "x-leniency"),
     "LENIENCY_SAME_VALUE": _note("a leniency counts other values: {new}", "x-leniency"),
