@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from tests.docs.pages import blocks
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
@@ -17,7 +16,6 @@ import changewire.spark as cws
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.usefixtures("interpreted")
 
 TUTORIAL = "docs/tutorial/first-table.md"
 FROM_JSON = "docs/how-to/from-json.md"

@@ -17,19 +17,36 @@ def facts(format: str, model: Any) -> Facts:
     return _FACTS[format.partition("-")[0]](model)
 
 
+def record_of(model: Any) -> Any:
+    """Return the part of an Aerospike message that says what happened to a record."""
+    return getattr(model, "payload", getattr(model, "metadata", model))
+
+
+def record_key(record: Any) -> Any:
+    """Return what has namespace, set, digest and user key of a record."""
+    return getattr(record, "key", record)
+
+
 def _aerospike(model: Any) -> Facts:
-    record = getattr(model, "payload", model)
-    bins, lut = getattr(record, "bins", None), _known(record, "lut") or None
+    record = record_of(model)
+    key, lut = record_key(record), _known(record, "lut") or None
     named = {name: getattr(record, name, UNSET) for name in ("gen", "exp", "lut")}
-    named |= {"set": record.key.set, "user_key": record.key.user_key}
+    names = {name: _known(key, name) for name in ("set", "user_key")}
     return {
-        "source": (record.key.namespace, None, record.key.set),
+        "source": (key.namespace, None, names["set"]),
         "before": None,
-        "after": None if bins is None else {one.name: one.value for one in bins},
+        "after": _bins(model, record),
         "time": lut,
         "sequence": lut and (lut, _known(record, "gen") or 0),
-        "attributes": {name: value for name, value in named.items() if value is not UNSET},
+        "attributes": {n: value for n, value in named.items() if value is not UNSET} | names,
     }
+
+
+def _bins(model: Any, record: Any) -> dict[str, Any] | None:
+    """Return the bins of a write; in flat JSON they are properties of the message."""
+    if hasattr(record, "bins"):
+        return {one.name: one.value for one in record.bins}
+    return model.bins if getattr(record, "msg", None) == "write" else None
 
 
 def _dataworks(model: Any) -> Facts:
@@ -41,7 +58,7 @@ def _dataworks(model: Any) -> Facts:
     if kind == "Other":
         return {"source": tuple(place.values()), **nothing, "attributes": attributes}
     number, time = _known(payload, "sequence_id"), payload.timestamp.event_time
-    is_lone = kind.startswith("UpdateBefore")
+    is_lone = kind.startswith("UpdateBefor")
     before, after = _known(payload, "before"), _known(payload, "after")
     return {
         "source": tuple(place.values()),

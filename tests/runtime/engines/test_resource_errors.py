@@ -38,7 +38,7 @@ def test_no_message_becomes_a_dead_letter(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     """A message that was decoded without memory is decoded again, and not rejected."""
-    monkeypatch.setattr(aerospike, "_source", ended(error))
+    monkeypatch.setattr(aerospike, "row_by", ended(error))
     with pytest.raises(error):
         cw.changes(cw.decode(MESSAGE, format=FORMAT))
     with pytest.raises(error):
