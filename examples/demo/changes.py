@@ -14,6 +14,7 @@ from changewire.engines.layout import CHANGE
 from changewire.engines.outcome import Outcome
 
 _CHOICES: Final[Mapping[str, tuple[str, Callable[[Row], bool]]]] = {
+    "aerospike_flat_json": ("a write", lambda row: row["path"].endswith("users.jsonl")),
     "aerospike_json": ("a write", lambda row: row["path"].endswith("users.jsonl")),
     "aerospike_msgpack": ("a write, its bytes in hex", lambda row: row["op"] == "upsert"),
     "dataworks_json": (

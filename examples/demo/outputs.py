@@ -14,6 +14,7 @@ from changewire.framing import Record, read
 
 INPUTS: Final = Path(__file__).resolve().parents[1]
 FORMATS: Final[Mapping[str, str]] = {
+    "aerospike_flat_json": "aerospike-flat-json",
     "aerospike_json": "aerospike-json",
     "aerospike_msgpack": "aerospike-msgpack",
     "dataworks_json": "dataworks-json",

@@ -56,7 +56,7 @@ def test_the_format_is_detected(tmp_path: Path) -> None:
     refused: list[str] = []
     assert list(checked([*every, *unknown], "auto", refused.append)) == known
     assert len(refused) == len(every) + 1 - len(known)
-    assert "record 0: unknown: expected a message of aerospike-json, " in refused[-1]
+    assert "record 0: unknown: expected a message of aerospike-flat-json, " in refused[-1]
     passed = list(checked(known, "lindorm-json", print))
     assert passed == list(records_of([str(lindorm)]))
 

@@ -50,8 +50,8 @@ def test_demo_tells_what_happened(screen: str) -> None:
     """One sentence stands on top, then what became of the elements, and what runs without Java."""
     words = " ".join(screen.split())
     systems = "Aerospike, DataWorks and Lindorm"
-    assert words.startswith(f"changewire read 4,186 messages that {systems} write to Kafka")
-    assert "4,370 elements = 4,268 changes + 46 control events + 56 dead letters" in words
+    assert words.startswith(f"changewire read 4,770 messages that {systems} write to Kafka")
+    assert "4,982 elements = 4,866 changes + 48 control events + 68 dead letters" in words
     assert words.count("No Java 17 or newer was found") == 1
 
 

@@ -40,6 +40,8 @@ SPARING: Final = {
     # One task at a time, and few: each reads its whole plan anew, which takes longer than its rows.
     "spark.master": "local[1]",
     "spark.sql.shuffle.partitions": "1",
+    # VACUUM lists folders by so many tasks, by default 10,000.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
     # No checksums of logs and checkpoints: each is one more file to create and to rename.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
