@@ -468,7 +468,13 @@ def wheels(session: nox.Session) -> None:
         (wheel,) = (folder / target).glob("*.whl")
         session.run("auditwheel", "show", str(wheel))
     for wheel in sorted(folder.glob("*/*.whl")):
-        session.run("check-wheel-contents", str(wheel))
+        packages = [
+            Path(source).name
+            for source in PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+        ]
+        with_kernel = [] if wheel.parent.name == "any" else ["changewire_native"]
+        toplevel = ",".join([*packages, *with_kernel])
+        session.run("check-wheel-contents", f"--toplevel={toplevel}", str(wheel))
         session.run("twine", "check", "--strict", str(wheel))
     for python in PYTHONS:
         session.notify(f"quick_start-{python}")

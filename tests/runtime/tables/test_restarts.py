@@ -73,7 +73,10 @@ def partitions(draw: Any) -> list[PositionedChange]:
 
 
 def inherited(history: Sequence[PositionedChange]) -> list[PositionedChange]:
-    """Return a partition with the sequences that the rule gives: the greatest one before."""
+    """Return a partition with the sequences that the rule gives: the greatest one before.
+
+    A before image alone waits, and gives none.
+    """
     newest: dict[Any, Any] = {}
     found = []
     for one in history:
@@ -84,7 +87,7 @@ def inherited(history: Sequence[PositionedChange]) -> list[PositionedChange]:
             best is not None and (best.major, best.minor) > (known.major, known.minor)
         ):
             newest[place] = best
-        else:
+        elif change.op != "update" or change.after is not None:
             newest[place] = known
         found.append(replace(one, change=replace(change, sequence=known or best)))
     return found
