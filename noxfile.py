@@ -39,8 +39,8 @@ SOURCES = {"PYTHONPATH": os.pathsep.join(SOURCE_FOLDERS)}
 PINS = "constraints/dev.txt"
 PINS_OF_FLINK = "constraints/flink.txt"
 WITHOUT_FLINK = (3, 13)
-# Three processes on two cores: each waits for its own Spark and Kafka some of the time.
-PROCESSES = ("--numprocesses=3", "--dist=loadfile", "--no-loadscope-reorder", "--durations=20")
+# Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
+PROCESSES = ("--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder", "--durations=20")
 DECODE = ("test_decode", "test_spark_engine", "test_spark_schemas", "test_variant")
 TYPED = ("test_typed_rows", "test_rows_by_json_schema")
 STREAM = ("stream/test_landing", "stream/test_once", "stream/test_start")
