@@ -42,9 +42,8 @@ class KernelHook(BuildHookInterface[Any]):
                 raise
             self.app.display_warning(f"without the native kernel, as its build failed: {error}")
             return
-        files = Path(self._folder, "files")
+        files, notices = (Path(self._folder, name) for name in ("files", "licences.txt"))
         shutil.unpack_archive(wheel, files, "zip")
-        notices = Path(self._folder, "licences.txt")
         notices.write_text(licences(Path(self.root, "native")), encoding="utf-8")
         build_data["pure_python"] = False
         build_data["tag"] = "-".join(wheel.stem.split("-")[-3:])
@@ -63,9 +62,11 @@ def is_wanted() -> bool:
     """Return whether a kernel is built.
 
     Raises:
-        RuntimeError: It is required, and cargo is not installed.
+        RuntimeError: It is required, and cargo is not installed; or the variable has another value.
     """
     wanted = os.environ.get(SWITCH, "auto")
+    if wanted not in {"auto", "off", "require"}:
+        raise RuntimeError(f"{SWITCH}: expected auto, off or require, found {wanted!r}")
     has_cargo = shutil.which("cargo") is not None
     if wanted == "require" and not has_cargo:
         raise RuntimeError(f"{SWITCH}=require, and cargo is not installed")
@@ -87,7 +88,7 @@ def built(source: Path, target: Path) -> Path:
 
 
 def licences(source: Path) -> str:
-    """Return the licences of all crates that are linked into a kernel, each text once."""
+    """Return the licences of the crates that a kernel is made of, each text once."""
     command = ["cargo", "metadata", "--locked", "--format-version=1"]
     crates: dict[str, list[str]] = {}
     for crate in json.loads(subprocess.check_output(command, cwd=source))["packages"]:  # noqa: S603

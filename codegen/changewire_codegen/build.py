@@ -226,7 +226,7 @@ def _unit(node: Node) -> str:
 
 
 def _words(kind: Type) -> set[str]:
-    """Return the kinds of the scalars that a type allows; none if it is no scalar."""
+    """Return the kinds of the scalars that a type allows; empty for other types."""
     options = kind.options if isinstance(kind, Choice) else (kind,)
     return {option.kind if isinstance(option, Scalar) else "" for option in options}
 

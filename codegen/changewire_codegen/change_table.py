@@ -59,7 +59,7 @@ class ChangeTable:
 
     Attributes:
         unit: Microseconds of the unit of the time.
-        unknown: Numbers that are no time, and no place in the order.
+        unknown: Numbers that represent neither a time nor a place in the order.
     """
 
     system: str

@@ -118,9 +118,9 @@ class Property:
             parsed once.
         alone: Whether a message may be the value of this property, without the object around it.
         op: The operation of a change that its values stand for; empty if they stand for none.
-        unit: Unit of a time; empty if it is no time.
-        unknown: Numbers that are no time.
-        flat: Whether the entries of this map stand in the object itself, in place of the map.
+        unit: Unit of a time; empty for another value.
+        unknown: Numbers that do not represent a time.
+        flat: Whether the entries of this map are properties of the object itself.
     """
 
     wire: str

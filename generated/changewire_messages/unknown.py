@@ -18,12 +18,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import inspect
 
+from changewire_messages.flat import gather, scatter
 from changewire_messages.support import (
     Path,
     as_text,
-    gather,
     insert,
-    scatter,
     take_beyond,
     take_unknown,
     unwrap,

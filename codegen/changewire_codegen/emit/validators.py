@@ -52,7 +52,7 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 Definition = AnyDefinition
 _SUPPORT = (
     "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, check_beyond,"
-    " check_unknown, flat_name, has_tag, is_datetime, is_object, is_row, key_token, optional,"
+    " check_unknown, has_tag, is_datetime, is_object, is_row, key_token, optional,"
     " pointer_token, required, scalar"
 )
 ARMS = f"Mapping[str, {CHECK}]"
@@ -69,6 +69,7 @@ def validators(family: Family, package: str) -> str:
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
+    writer(f"from {package}.flat import flat_name")
     writer(f"from {package}.support import {_SUPPORT}")
     writer("__all__ = ['Issue', 'errors']")
     skipped = unconstrained(family) - set(family.variants.values())  # callers name the variants

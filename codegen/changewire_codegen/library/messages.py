@@ -13,8 +13,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from changewire_codegen.library.flat import entries_twice
 from changewire_codegen.library.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_codegen.library.support import Issue, arms, entries_twice, read_as
+from changewire_codegen.library.support import Issue, arms, read_as
 
 _REFUSALS: Final = (
     ArithmeticError,

@@ -18,12 +18,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import inspect
 
+from changewire_codegen.library.flat import gather, scatter
 from changewire_codegen.library.support import (
     Path,
     as_text,
-    gather,
     insert,
-    scatter,
     take_beyond,
     take_unknown,
     unwrap,

@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec import UNSET
 
+from changewire_messages.flat import flat_name
 from changewire_messages.support import (
     Issue,
     bytes_length,
     check_unknown,
-    flat_name,
     is_object,
     optional,
     pointer_token,

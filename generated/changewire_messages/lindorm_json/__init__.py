@@ -53,11 +53,11 @@ ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
     "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
-    "Delete": "sha256:08a909dfd301c6b753fa16d06b7185e7f6aae28ded8b582c89207cb2d7a1f0ee",
-    "Insert": "sha256:38b1c10d2e260a0980965516722d0b2f3b09ebe1ea4d650e8e7979560ede8687",
-    "Message": "sha256:bc8c92a771ef3d1d16a11a40a7ed631ef29d19b83409f03edf8480d3f6d860c6",
-    "Read": "sha256:a75b3d5f603d62588a3697b925cf33391bac5636d9723ef2a7a2bfc242f2929a",
-    "Update": "sha256:0ef703d895f89a7dbd1e5d97191ee9a7c8bff0704eab11dbd9d8cf03d6ed92b6",
+    "Delete": "sha256:70d456ab19e979a290d344c9b17701d7192b466f7cb2380b27b5fa1391626dfa",
+    "Insert": "sha256:9f05fbf863275df351c875224b07364640dd741461b294b2fcc80c14fa5ffabe",
+    "Message": "sha256:2d265c9c50ffb13e1552dc69a7659676afa3f58702a20291c0eea8ae7030d2bf",
+    "Read": "sha256:f092d86b6d2b9d587198253bbf5958b592e689427db6b5a79150e655ed5aaa08",
+    "Update": "sha256:c75e25bf0e7ec4e623b4f4c73e652f1df674c765059e922783bff523aae71bc4",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

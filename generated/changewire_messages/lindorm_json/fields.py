@@ -27,7 +27,7 @@ _SOURCE = Struct("The table of a row, and when the row changed.", [
     Field("db", "string", "optional", "ID of the Lindorm instance, such as ld-xxxx."),
     Field("namespace", "string", "required", "Namespace of the table."),
     Field("table", "string", "required", "Name of the table."),
-    Field("ts_ms", "integer", "required", "Time at which the row changed. Writers may choose it, so it can be any integer; one before the year 1 or after 9999 still orders changes, but is no time. In milliseconds since the Unix epoch."),
+    Field("ts_ms", "integer", "required", "Time at which the row changed. Writers may choose it, so it can be any integer; one before the year 1 or after 9999 still orders changes, but is not a time. In milliseconds since the Unix epoch."),
 ])
 DELETE = Struct("A row was deleted.", [
     Field("op", "string", "required", "Operation: always d, for delete."),

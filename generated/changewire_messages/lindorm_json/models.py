@@ -87,7 +87,7 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
 
     ts_ms: Int64
     """Time at which the row changed. Writers may choose it, so it can be any integer; one
-    before the year 1 or after 9999 still orders changes, but is no time. In milliseconds
+    before the year 1 or after 9999 still orders changes, but is not a time. In milliseconds
     since the Unix epoch.
     """
 

@@ -1,4 +1,4 @@
-//! Aerospike messages in flat JSON: what stands beside the metadata become columns.
+//! Aerospike messages in flat JSON: the properties next to the metadata become columns.
 
 use super::aerospike::{bins_and_image, record};
 use super::bound::{Bound, known_arm};

@@ -52,7 +52,7 @@ def changes(
     Args:
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
-        key_columns: Columns that name the row, in place of those that the message or its format
+        key_columns: Columns that name the row, instead of those that the message or its format
             says.
         row_image: What the message holds of a row after a write.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.

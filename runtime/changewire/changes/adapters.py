@@ -112,7 +112,7 @@ class Adapter(NamedTuple):
         change: Returns the change that a message stands for: takes the model, the key of the Kafka
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
-        options: Names of the options of `DecodeOptions` that the adapter heeds: ``row_image``,
+        options: Names of the options of `DecodeOptions` that the adapter supports: ``row_image``,
             ``key_columns``, and those of `VendorKeywords`. Any other option is rejected.
         reasons: Why an option is rejected, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
@@ -135,7 +135,7 @@ class Adapter(NamedTuple):
     undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
-        """Return why an option is rejected; None if the adapter heeds it."""
+        """Return why an option is rejected; None if the adapter supports it."""
         if option in self.options or (option == "tombstones" and self.delete_by_key):
             return None
         if option in VENDOR_OPTIONS and option not in self.reasons:

@@ -63,7 +63,7 @@ def key_of(holder: Any) -> aerospike_json.Key:
 def _columns(
     bins: dict[str, Any], blobs: Sequence[str], attributes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the columns of a record: its bins, with bytes in place of text where that is known."""
+    """Return the columns of a record: its bins; those that are blobs become bytes."""
     found = {name: bins[name] for name in blobs if bins.get(name) is not None}
     if not found:
         return bins or {}  # an empty one would be shared with the message

@@ -11,11 +11,11 @@ class Declaration(NamedTuple):
 
     Attributes:
         default: The value of messages for which the option is not given.
-        help: A sentence for the command line and the pages; ``{}`` stands for allowed values.
+        help: A sentence for the command line and the pages; ``{}`` becomes the allowed values.
         metavar: What the command line calls the value.
         flag: Flag of the command line, unless it is the name of the option.
         check: Raises ValueError or ImportError if a value that is given cannot be used.
-        in_kernel: Whether the native kernel heeds it; otherwise Python decodes if it is given.
+        in_kernel: Whether the native kernel supports it; otherwise Python decodes if it is given.
     """
 
     default: Any

@@ -11,8 +11,9 @@ from msgspec import structs
 
 from changewire.codec.issues import Issue, issue_of
 from changewire.codec.places import Flat, flat_of
+from changewire_messages.flat import flat_name
 from changewire_messages.hooks import read_unknown
-from changewire_messages.support import arms, flat_name, read_as
+from changewire_messages.support import arms, read_as
 
 _NO_ARRAY: Final = (
     "object, not an array of messages (a file that is one has the shape json-array: "

@@ -78,7 +78,7 @@ def test_a_record_is_the_same_change_in_both_forms(value: dict[str, Any]) -> Non
 
 
 def test_bins_of_a_delete_are_kept() -> None:
-    """What stands beside the metadata of a delete has no meaning, and is not lost."""
+    """Bins next to the metadata of a delete have no meaning, and are not lost."""
     found = change(message({"a/b": 1}, DELETE))
     assert (found.op, found.after) == ("delete", None)
     assert found.attributes["extra"] == {"/a~1b": 1}
@@ -96,7 +96,7 @@ def test_metadata_may_have_any_name() -> None:
 
 
 def test_a_record_that_holds_metadata_is_ambiguous() -> None:
-    """The option says which of two properties is the metadata; without it there is no change."""
+    """The option says which of two properties is the metadata; without it both are rejected."""
     data = message({"old": {**DELETE, "new": 1}, "n": 1})
     assert refusal(data) == ("rule-broken", "/old")
     assert change(data, metadata_key="metadata").op == "upsert"

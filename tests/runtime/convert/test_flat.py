@@ -38,7 +38,7 @@ def issues(call: Any, data: bytes, **options: Any) -> list[tuple[str, str]]:
 @modest
 @given(value=json_strategies.message())
 def test_what_flat_json_holds_comes_back(value: Any) -> None:
-    """A message that loses nothing comes back, but for null in place of what is absent."""
+    """A message that loses nothing comes back, except that what is absent becomes null."""
     data = dumps(value)
     try:
         flat = to_flat(data)
@@ -94,7 +94,7 @@ def test_keys_come_back(value: Any) -> None:
     ],
 )
 def test_losses_of_flat_json(rule: str, pointer: str, item: dict[str, Any], value: Any) -> None:
-    """Each loss rejects the message; where it is allowed it is told, and the value is the same."""
+    """Each loss rejects the message; if it is allowed, it is reported and the value is the same."""
     data = text({"name": "b", **item})
     assert issues(to_flat, data) == [(rule, pointer)]
     losses: list[cw.Issue] = []
