@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from changewire_messages.flat import entries_twice
+from changewire_messages.flat_objects import entries_twice
 from changewire_messages.hooks import FloatHook, exact_number, read_unknown, write_unknown
 from changewire_messages.support import Issue, arms, read_as
 

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import inspect
 
-from changewire_messages.flat import gather, scatter
+from changewire_messages.flat_objects import gather, scatter
 from changewire_messages.support import (
     Path,
     as_text,

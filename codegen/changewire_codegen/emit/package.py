@@ -22,8 +22,8 @@ _COPIED = "Copied into each generated package."
 """What stands in their docstrings here."""
 
 OWN = (
-    "bundles.py", "columns.py", "drawing.py", "fields.py", "flat.py", "forms.py", "hooks.py",
-    "messages.py", "spark_types.py", "support.py", "unknown.py",
+    "bundles.py", "columns.py", "drawing.py", "fields.py", "flat_objects.py", "forms.py",
+    "hooks.py", "messages.py", "spark_types.py", "support.py", "unknown.py",
 )  # fmt: skip
 """What a package that stands for itself has."""
 

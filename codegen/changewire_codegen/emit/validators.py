@@ -69,7 +69,7 @@ def validators(family: Family, package: str) -> str:
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
-    writer(f"from {package}.flat import flat_name")
+    writer(f"from {package}.flat_objects import flat_name")
     writer(f"from {package}.support import {_SUPPORT}")
     writer("__all__ = ['Issue', 'errors']")
     skipped = unconstrained(family) - set(family.variants.values())  # callers name the variants

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from changewire_codegen.library.flat import entries_twice
+from changewire_codegen.library.flat_objects import entries_twice
 from changewire_codegen.library.hooks import FloatHook, exact_number, read_unknown, write_unknown
 from changewire_codegen.library.support import Issue, arms, read_as
 

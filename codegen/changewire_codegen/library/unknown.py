@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import inspect
 
-from changewire_codegen.library.flat import gather, scatter
+from changewire_codegen.library.flat_objects import gather, scatter
 from changewire_codegen.library.support import (
     Path,
     as_text,

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from changewire_messages.flat import flat_name
+from changewire_messages.flat_objects import flat_name
 from changewire_messages.support import (
     Issue,
     bytes_length,

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from changewire.codec.issues import Issue, issue_of
 from changewire.codec.places import Flat, flat_of
-from changewire_messages.flat import flat_name
+from changewire_messages.flat_objects import flat_name
 from changewire_messages.hooks import read_unknown
 from changewire_messages.support import arms, read_as
 

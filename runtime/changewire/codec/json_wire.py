@@ -20,7 +20,7 @@ from changewire.codec.parser_texts import (
 from changewire.codec.places import Flat, name_beside, steps_of
 from changewire.codec.unknown import UnknownProperties
 from changewire.codec.wire import PARSER_ERRORS, Data, bytes_of, unexplained
-from changewire_messages.flat import entries_twice, entry_twice, gather
+from changewire_messages.flat_objects import entries_twice, entry_twice, gather
 from changewire_messages.hooks import FloatHook, exact_number, read_unknown, write_unknown
 from changewire_messages.support import Alone
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from changewire.codec.installed import package_of
 from changewire_messages.bundles import bundle_of, schemas_of
-from changewire_messages.flat import flat_name
+from changewire_messages.flat_objects import flat_name
 
 Node = Mapping[str, Any]
 """A place in a schema; an empty one says nothing."""
