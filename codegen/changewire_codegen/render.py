@@ -27,6 +27,7 @@ from changewire_codegen.emit.package import (
 from changewire_codegen.emit.page import page
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
+from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family
 
 Emitter = Callable[[Family, str], str]
@@ -83,12 +84,17 @@ def render(
         package: Its import name.
         beside: Import name of a generated package that stands beside it, whose shared modules it
             uses; without one it has its own, and needs nothing else.
+
+    Raises:
+        SchemaError: A family has the name of a module that the package has.
     """
     shared = own_modules(package) if beside is None else modules_of(beside)
     sources = {"__init__.py": package_init(families, package), **shared}
     if beside is None:
         sources["families.py"] = families_module(families, package)
     for family in families:
+        if f"{family.name}.py" in sources:
+            raise SchemaError(family.name, "", "the package has a module of this name already")
         for name, emit in _emitters(family, beside).items():
             sources[f"{family.name}/{name}"] = emit(family, package)
     files = {"py.typed": "", **formatted(sources, package)}

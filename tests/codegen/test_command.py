@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.codegen.helpers import CASES, ROOT, SCHEMAS
 from changewire_codegen.build import build_family
 from changewire_codegen.command import PACKAGE, main
 from changewire_codegen.dialect import DIALECT_PATH
+from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import load
 from changewire_codegen.nodes import Family
 from changewire_codegen.render import render, render_pages
@@ -55,6 +57,14 @@ def test_committed_files_are_what_the_schemas_say() -> None:
 def test_package_holds_the_dialect_of_the_repository() -> None:
     """The generator that users install checks their schemas by the dialect that is documented."""
     assert DIALECT_PATH.read_bytes() == (SCHEMAS / "dialect.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["flat_objects", "families", "support"])
+def test_a_family_has_no_name_of_a_shared_module(name: str) -> None:
+    """Its package would hide the module, or the module it: the error names the folder."""
+    (family,) = [family for family in load(SCHEMAS) if family.name == "tables"]
+    with pytest.raises(SchemaError, match=f"{name}.*the package has a module of this name"):
+        render([replace(family, name=name)], PACKAGE)
 
 
 FOREIGN = """\
