@@ -33,7 +33,7 @@ def main() -> None:
     before = load()
     cases = [case for case in CASES if case.name in given.only]
     with TemporaryDirectory() as folder, broker(Path(folder, "broker")) as server:
-        run = Run(server, Path(folder), warm_up=200 if given.quick else 20_000)
+        run = Run(server, Path(folder), warm_up=200 if given.quick else 200_000)
         chosen = map(small, cases) if given.quick else cases
         result = table([(case, run.compare(case, given.rounds)) for case in chosen])
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -61,7 +61,12 @@ class Held:
 
 
 def logged_deletes(
-    log: DataFrame, is_of_table: Column, shape: Shape, least: int | None, *, with_befores: bool
+    log: DataFrame,
+    is_of_table: Column,
+    shape: Shape,
+    bounds: tuple[int, int] | None,
+    *,
+    with_befores: bool,
 ) -> Deletes:
     """Return the deletes of a table that a log has.
 
@@ -69,11 +74,12 @@ def logged_deletes(
         log: The log.
         is_of_table: Condition that its rows go to the table.
         shape: How the table has its rows.
-        least: First number of a sequence; older deletes are left out. None: all are returned.
+        bounds: Least and greatest first number of their sequences. None: all are returned.
         with_befores: Whether updates may have moved rows by two messages.
     """
     # Statistics of the first number let Delta and Iceberg skip all files but the last.
-    is_near = F.col("sequence.major") >= least if least is not None else F.col("op").isNotNull()
+    major = F.col("sequence.major")
+    is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
     changes = log.where(is_change() & is_of_table & is_near)
     deletes = changes.where(deletes_something())
     found = _in_sql(deletes, shape) if _has_plain_key(shape) else None

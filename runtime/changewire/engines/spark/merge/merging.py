@@ -186,15 +186,15 @@ class BatchMerge:
         has_patches, floor = self.known.has_patches(part.target), part.floor
         least, deleted = self.facts.least_of(part.keys), part.deleted
         is_late = deleted is not None and least is not None and least <= deleted
-        needs_deletes = is_late or (deleted is not None and bool(self.facts.inherited))
-        if not needs_deletes:
+        bounds = (least, deleted) if is_late and not self.facts.inherited else None
+        if not is_late and (deleted is None or not self.facts.inherited):
             return Held(rows, floor=floor, has_patches=has_patches)
         is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
         deletes = logged_deletes(
             self.log,
             is_of_table,
             part.shape,
-            None if self.facts.inherited else least,
+            bounds,
             with_befores=self.known.has_befores_of(part.target),
         )
         return Held(rows, deletes, deleted, floor, has_patches)

@@ -95,9 +95,12 @@ def is_of(keys: list[RouteKey]) -> Any:
 
 @contextmanager
 def persisted(rows: DataFrame) -> Generator[DataFrame, None, None]:
-    """Keep rows meanwhile; they are computed once."""
-    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    """Keep rows meanwhile; they are computed once.
+
+    Spark keeps a row more quickly as one struct than column by column.
+    """
+    kept = rows.select(F.struct("*").alias("row")).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        yield kept
+        yield kept.select("row.*")
     finally:
         kept.unpersist()
