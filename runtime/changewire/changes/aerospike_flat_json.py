@@ -21,7 +21,7 @@ from changewire_messages.aerospike_flat_json import changes as table
 from changewire_messages.support import Extra, Named, pointer_token
 
 _FLAT: Final = wire.FLAT["Message"]
-_NAME, _, _NEEDED = _FLAT
+_NAME, _NEEDED = _FLAT[0], _FLAT[2]
 
 
 def aerospike_flat_json_changes(

@@ -83,7 +83,9 @@ class Tally:
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
         """Start with nothing."""
         self.found: dict[tuple[Source, bytes], SchemaUse] = {}
-        self.messages = self.without = self.rejected = 0
+        self.messages: int = 0
+        self.without: int = 0
+        self.rejected: int = 0
         self._dialect, self._format = dialect(format), format
         self._limit, self._room = limit, MOST_BYTES
 

@@ -42,11 +42,11 @@ class Codec:
 
     def __init__(self, family: GeneratedFamily) -> None:
         """Build the decoders of a family."""
-        self.format = family.format
-        self.models = family.arms
+        self.format: str = family.format
+        self.models: tuple[Any, ...] = family.arms
         self._family = family
         self._is_json = family.encoding == "json"
-        self.second_reads = 0
+        self.second_reads: int = 0
         self._wire = wire_of(family)
         self._decode_as = {role: self._wire.reader(role) for role in family.types}
         self._prove_as = {role: self._wire.provers(role) for role in family.types}

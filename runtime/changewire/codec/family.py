@@ -40,7 +40,9 @@ class GeneratedFamily:
         message = self.types["message"]
         self.arms: tuple[Any, ...] = arms(message)
         fields = [field for arm in self.arms for field in structs.fields(arm)]
-        self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in arms(f.type))
+        self.texts: frozenset[str] = frozenset(
+            f.encode_name for f in fields if msgspec.Raw in arms(f.type)
+        )
         # Messages that are arrays themselves have no tag by name.
         self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
         self.flat: Flat | None = flat_of(self.arms[0])

@@ -173,7 +173,7 @@ class CodecError(ValueError):
     ) -> None:
         """Keep the issues; the first one is the reason that the text names."""
         self.format = format
-        self.issues = list(issues)
+        self.issues: list[Issue] = list(issues)
         self.byte_offset = byte_offset
         super().__init__(str(self))
 

@@ -33,7 +33,7 @@ class FormError(Exception):
 
     def __init__(self, code: str, at: Path, expected: str, actual: object) -> None:
         super().__init__(code)
-        self.issue = Issue(pointer_of(at), code, RULE, expected, actual)
+        self.issue: Issue = Issue(pointer_of(at), code, RULE, expected, actual)
 
 
 def exact_value(form: Any, at: Path = ()) -> Any:

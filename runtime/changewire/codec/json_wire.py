@@ -46,13 +46,17 @@ class JsonWire:
         self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
-        self.alone = None if family.alone is None else self._alone_reader(family.alone)
+        self.alone: Callable[[Any], Any] | None = (
+            None if family.alone is None else self._alone_reader(family.alone)
+        )
         self.unknown: UnknownProperties | None = None
         if family.flat is None:
             self.unknown = UnknownProperties(family.arms, self._float_hook)
         decimals: Literal["number", "string"] = "number" if family.exact else "string"
         self._write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
-        self.write = self._write if family.flat is None else self._write_flat
+        self.write: Callable[[Any], bytes] = (
+            self._write if family.flat is None else self._write_flat
+        )
         self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
             enc_hook=write_unknown, decimal_format=decimals
         ).encode

@@ -20,8 +20,8 @@ class ExtKey:
     __slots__ = ("code", "data")
 
     def __init__(self, code: int, data: bytes) -> None:
-        self.code = code
-        self.data = data
+        self.code: int = code
+        self.data: bytes = data
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ExtKey) and (self.code, self.data) == (other.code, other.data)

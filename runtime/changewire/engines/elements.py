@@ -45,9 +45,13 @@ class Elements:
     def __init__(self, found: Sequence[Found] = ()) -> None:
         """Take the elements apart."""
         self.found = found
-        self.leniencies = [leniencies for _, leniencies in found]
-        self.rows = [None if isinstance(result, Rejection) else result for result, _ in found]
-        self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
+        self.leniencies: list[list[str]] = [leniencies for _, leniencies in found]
+        self.rows: list[Any | None] = [
+            None if isinstance(result, Rejection) else result for result, _ in found
+        ]
+        self.rejections: list[Rejection | None] = [
+            result if isinstance(result, Rejection) else None for result, _ in found
+        ]
 
 
 def columns(

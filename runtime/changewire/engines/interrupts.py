@@ -33,7 +33,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         """Know of no process yet."""
-        self.received = False
+        self.received: bool = False
         self._processes: list[Popen[bytes]] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:

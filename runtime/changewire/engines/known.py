@@ -68,7 +68,7 @@ class KnownLog:
         It is asked whether a table exists if two sources want one place: a query that was killed
         before it refused the second one must not take that for the first.
         """
-        self.tables = KnownTables()
+        self.tables: KnownTables = KnownTables()
         self._routing = routing
         self._facts = dict(facts)
         keys = in_order(facts)

@@ -43,7 +43,7 @@ class Observer:
     """Looks at messages, one after the other."""
 
     def __init__(self, decode_options: DecodeOptions) -> None:
-        self.rejected = 0
+        self.rejected: int = 0
         self._decode_options = decode_options
         self._rows: dict[str, Profile] = {}
         self._room = Room()

@@ -49,7 +49,7 @@ class Messages:
         self._family = family(format)
         self._wire = wire_of(self._family)
         self._is_key = is_key
-        self.digests = {short(self._family.digest(role)) for role in self._family.roles}
+        self.digests: set[str] = {short(self._family.digest(role)) for role in self._family.roles}
         if is_key and _KEY not in self._family.roles:
             raise ValueError(f"{format} has no record keys of its own: use a serializer for text")
 

@@ -45,10 +45,10 @@ class JsonRows:
     """Rows of JSON text: the columns ``key`` and ``row``, in tables and in what queries return."""
 
     keys: tuple[str, ...] = (KEY,)
-    schema = pa.schema(
+    schema: Any = pa.schema(
         [pa.field(n, pa.string(), metadata={"comment": COMMENTS[n]}) for n in (KEY, ROW)]
     )
-    columns = without_metadata(schema)
+    columns: Any = without_metadata(schema)
     is_typed = False
 
     def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
@@ -123,9 +123,9 @@ class TypedRows(JsonRows):
         """Remember the columns of rows, which of them are the key, and if no number is rounded."""
         self._exact = exact
         self._columns = TypedColumns(row, keys)
-        self.keys = tuple(keys)
-        self.schema = pa.schema([*self._columns.key_only, *row])
-        self.columns = without_metadata([*row, *self._columns.key_only])
+        self.keys: tuple[str, ...] = tuple(keys)
+        self.schema: Any = pa.schema([*self._columns.key_only, *row])
+        self.columns: Any = without_metadata([*row, *self._columns.key_only])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given."""

@@ -51,7 +51,7 @@ class LogRows:
             reader = pa.RecordBatchReader.from_stream(log)
             is_once = isinstance(log, pa.RecordBatchReader)
             self._table: Any = reader.read_all() if is_once else log
-            self.schema = reader.schema
+            self.schema: Any = reader.schema
         else:
             raise TypeError(f"expected a folder or a table, not {type(log).__name__}")
 

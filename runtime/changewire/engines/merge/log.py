@@ -56,7 +56,7 @@ class LocalLog:
         self.path = path
         self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
         self._table = delta.opened(path)
-        self.merged = -1
+        self.merged: int = -1
         if self._table is not None:
             delta.check_columns(path, self._table.schema(), log_schema())
             merged = self._table.transaction_version(self._app)

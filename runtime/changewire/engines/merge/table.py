@@ -42,8 +42,8 @@ class LocalTable:
         keys = property_value(properties.get(KEYS))
         self.table = table
         self.keys: tuple[str, ...] | None = None if keys is None else tuple(keys)
-        self.owner = properties.get(OWNER)
-        self.is_owned = self.owner == log
+        self.owner: str | None = properties.get(OWNER)
+        self.is_owned: bool = self.owner == log
         self._name = name
         delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
 

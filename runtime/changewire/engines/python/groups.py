@@ -34,7 +34,7 @@ class Tally:
     ) -> None:
         """Begin a run; `progress` gets the number of messages so far."""
         self.decoder = decoder
-        self.counts = counts_of(decoder.decode_options)
+        self.counts: Counts = counts_of(decoder.decode_options)
         self._first: list[tuple[Any, dict[str, Any]]] = []
         """Dead letters, each with what orders it."""
         self._show_values, self._progress = show_values, progress

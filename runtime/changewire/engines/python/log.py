@@ -47,7 +47,8 @@ class OutputFile:
 
     def __init__(self, path: Path, schema: pa.Schema, named: Path | None = None) -> None:
         """Open the file."""
-        self.path, self.size = path, 0
+        self.path: Path = path
+        self.size: int = 0
         self._named = named or path
         with naming(self._named):
             self._writer = pq.ParquetWriter(path, schema)

@@ -47,7 +47,7 @@ class CellError(ValueError):
         self, pointer: str, expected: str, actual: object, code: str = "wrong-type"
     ) -> None:
         """Name the place, the column's type and the value."""
-        self.issue = Issue(pointer, code, "row", expected, actual)
+        self.issue: Issue = Issue(pointer, code, "row", expected, actual)
         super().__init__(str(self.issue))
 
 
