@@ -47,6 +47,9 @@ CATALOG: Final = "changewire"
 LOG: Final = "log"
 """Name of the log in an output folder."""
 
+CHECKPOINT: Final = "checkpoint"
+"""Name of the folder of a query's progress in an output folder."""
+
 MAX_NEW_TABLES: Final = 100
 """How many tables a batch may bring."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.options import ENGINES, LOG
+from changewire.engines.options import CHECKPOINT, ENGINES, LOG
 from changewire.extras import install
 from changewire.framing import FramingError, expand
 
@@ -112,7 +112,7 @@ def check_output(output: Path, files: Sequence[str]) -> None:
     for name in REPORTS:
         if (output / name).is_dir():
             raise JobError(f"{output / name}: the report has this name; choose another output")
-    own = [(output / name).resolve() for name in (LOG, *REPORTS)]
+    own = [(output / name).resolve() for name in (LOG, CHECKPOINT, *REPORTS)]
     for file in files:
         if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in own):
             raise JobError(f"{file}: the run would read what it writes; choose another output")

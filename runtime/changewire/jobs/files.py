@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
-from changewire.engines.options import Engine, TableOptions, log_of
+from changewire.engines.options import (
+    AVAILABLE_NOW,
+    CHECKPOINT,
+    Engine,
+    StreamListener,
+    StreamOptions,
+    TableOptions,
+    log_of,
+)
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
@@ -164,13 +172,61 @@ def merge_files(
     return reported(outcome, output=output, inputs=inputs)
 
 
+def merge_files_in_spark(
+    inputs: Sequence[str],
+    output: str,
+    decode_options: DecodeOptions,
+    table_options: TableOptions,
+    *,
+    packages: str | None = None,
+    notice: Callable[[str], None] | None = None,
+    shape: str = "auto",
+    show_values: bool = False,
+) -> Outcome:
+    """Do what `merge_files` does by a query in Spark, which reads each file once."""
+    files = files_of(inputs)
+    check_output(Path(output), files)
+    choose_engine("spark", files)
+    place = str(Path(output).absolute())
+    log, checkpoint = log_of(place, "delta"), f"{place}/{CHECKPOINT}"
+    if Path(log).exists() and not Path(checkpoint).exists():
+        raise JobError(
+            f"{log}: expected a log of Spark, with {checkpoint}, found a log without it; use "
+            "--engine python, or choose another output"
+        )
+    from changewire.engines.spark.run import run_listed
+
+    stream = StreamOptions(log, checkpoint, "delta", AVAILABLE_NOW, None, StreamListener(notice))
+    with spark_errors("the run failed", output, {}, show_values=show_values):
+        outcome = _with_framing(
+            files,
+            lambda: run_listed(
+                files,
+                output,
+                shape=shape,
+                decode_options=decode_options,
+                stream_options=stream,
+                table_options=table_options,
+                packages=packages,
+                show_values=show_values,
+            ),
+        )
+    return reported(outcome, output=output, inputs=inputs)
+
+
 def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome:
-    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
+    """Run the Spark engine."""
     from changewire.engines.spark import run as engine
+
+    return _with_framing(files, lambda: engine.run(files, log, **how))
+
+
+def _with_framing(files: Sequence[str], job: Callable[[], Outcome]) -> Outcome:
+    """Run a job in Spark; what a worker cannot read is a `FramingError` here as well."""
     from changewire.engines.spark.jvm import RAISED
 
     try:
-        return engine.run(files, log, **how)
+        return job()
     except RAISED as error:
         # Spark hands on no exception of a worker, only its traceback as text.
         for file in files:
