@@ -24,7 +24,7 @@ _THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messa
 _DOES: Final = r"(?:is|are|has|have|had|can|cannot|needs?|lacks?|says?|makes?|may|does|do)"
 
 PATTERNS: Final = {
-    r"told|nobody|somebody|anybody|(?:is|are) none": "say who does what",
+    r"told|nobody|somebody|anybody|(?:is|are) (?-i:none)": "say who does what",
     r"(?<!there )(?:is|are|was|were) no(?! (?:longer|more|less)\b)": "write 'is not a' or 'lacks'",
     r"beside|in place of": "write 'next to', 'compared with' or 'instead of'",
     r"holds?|held|holding": "write 'contains', 'has', 'keeps' or 'is true'",
@@ -73,7 +73,7 @@ def found_in(path: Path) -> Iterator[tuple[int, str, str]]:
 
 def prose(text: str) -> str:
     """Return a text with spaces for code, comments, targets of links, and lists of names."""
-    code = r"<!-- names.*?/names -->|^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|\]\([^)\s]+\)"
+    code = r"<!-- names.*?/names -->|^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|^ +\w+: |\]\([^)\s]+\)"
     return re.sub(code, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL | re.MULTILINE)
 
 

@@ -26,7 +26,9 @@ def recipe() -> Any:
     text = FOLDER.joinpath("recipe.yaml").read_text(encoding="utf-8")
     context = yaml.safe_load(text)["context"]
     engine = jinja2.Environment(
-        variable_start_string="${{", undefined=jinja2.StrictUndefined, autoescape=False,  # noqa: S701 - YAML
+        variable_start_string="${{",
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - YAML
     )
     return yaml.safe_load(engine.from_string(text).render(context, PYTHON="python"))
 

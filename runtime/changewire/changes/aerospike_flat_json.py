@@ -30,7 +30,7 @@ def aerospike_flat_json_changes(
     """Return the change that a message is, as `aerospike_changes` does.
 
     The option ``metadata_key`` names the metadata, if several properties could be it, and
-    ``blob_bins`` the bins whose text stands for bytes.
+    ``blob_bins`` the bins whose text represents bytes.
     """
     vendor = options.vendor
     message = _with_metadata(message, vendor["metadata_key"])

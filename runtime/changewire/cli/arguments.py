@@ -115,7 +115,7 @@ class TableArguments(NamedTuple):
 
 
 def row_schema_of(given: str | None) -> Any:
-    """Return what rows of tables are: a word, the path of a schema, or what a file has by table."""
+    """Return the rows of tables: a word, the path of a schema, or the types by table of a file."""
     if given is None or given in _WORDS:
         return given or _WORDS[0]
     try:

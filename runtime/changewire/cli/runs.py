@@ -224,7 +224,7 @@ FailOn: TypeAlias = Annotated[
 
 
 def say_counts(outcome: Outcome) -> None:
-    """Say what became of the messages, and where the report is."""
+    """Say what became of the messages, and the path of the report."""
     from changewire.engines.applied import COUNTED, NOT_APPLIED
 
     counts = outcome.counts

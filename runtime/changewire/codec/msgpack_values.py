@@ -59,7 +59,7 @@ def hashable(value: Any) -> Any:
 
 
 def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> Any:
-    """Return a value of a message as one that JSON has, close to what JSON formats hold for it."""
+    """Return a value of a message as one that JSON has, close to the value in JSON formats."""
     kind = type(value)
     if kind is dict:
         if all(type(key) is str for key in value):
@@ -93,4 +93,4 @@ _FORMS: Final[Mapping[type, Callable[[Any], Any]]] = {
     ExtKey: _ext,
     float: _float,
 }
-"""How a value without parts becomes JSON, where it does not as it is."""
+"""How a value without parts becomes JSON, if it is not a JSON value itself."""

@@ -1,4 +1,4 @@
-"""What a log has: where its changes came from, and what was deleted; the same in each engine."""
+"""The content of a log: sources of its changes, and deletes; the same in each engine."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ class KnownLog:
                 yield one
 
     def deleted(self, targets: Iterable[Target], *, are_flagged: bool) -> dict[Target, int]:
-        """Return the greatest first number of the sequence of a delete that a table may not hold.
+        """Return the greatest first number of the sequence of a delete that a table may lack.
 
-        Tables without one are left out. A table in which deleted rows are flagged holds all
+        Tables without one are left out. A table in which deleted rows are flagged has all
         deletes, but for those that name no table and came before it.
         """
         found = dict.fromkeys(targets)

@@ -85,7 +85,7 @@ class Observer:
         return self._rows.setdefault(name, Profile(self._room))
 
     def _declare(self, record: Record) -> None:
-        """Note the schema that stands in a message; formats without such are left aside."""
+        """Note the schema that is in a message; formats without such are left aside."""
         value: Any = record.value
         name = self._decode_options.format_of(value)
         tally = self._schemas.tally_of(name)

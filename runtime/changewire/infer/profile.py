@@ -84,7 +84,7 @@ class Profile:
         return self.kinds.total()
 
     def add(self, value: Any) -> None:
-        """Count a value, and what it holds."""
+        """Count a value, and its parts."""
         kind = _KINDS.get(type(value), ANY)
         if kind == INTEGER:
             kind = self._integer(value)

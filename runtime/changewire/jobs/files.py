@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ def run(
     notice: Callable[[str], None] | None = None,
     **options: Unpack[DecodeKeywords],
 ) -> Outcome:
-    """Append what files hold to a Parquet log, and write a report beside it.
+    """Append the contents of files to a Parquet log, and write a report next to it.
 
     The log has a row for each element of each message, whose ``kind`` is ``change``, ``control`` or
     ``dead_letter``. An element is left out if the log has it already, by path and number of its
@@ -64,7 +65,7 @@ def run(
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
         engine: ``auto`` takes Spark if it can run, and otherwise Python.
-        elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
+        elements_as: ``changes``, or ``messages``: typed columns that have the messages as they are,
             to which only `strip_registry_prefix` of the options applies.
         row_schema: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
@@ -74,7 +75,7 @@ def run(
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
         notice: Called with one sentence if ``auto`` does not take Spark.
-        **options: What messages do not say themselves, see `DecodeKeywords`.
+        **options: Facts that messages lack, see `DecodeKeywords`.
 
     Raises:
         FramingError: An input cannot be read.
@@ -111,7 +112,7 @@ def run_files(
     progress: Callable[[int], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Append what files hold to a Parquet log, as `run` does."""
+    """Append the contents of files to a Parquet log, as `run` does."""
     files = files_of(inputs)
     check_output(Path(output), files)
     if isinstance(row_schema, str) and row_schema == "embedded":
@@ -151,10 +152,11 @@ def merge_files(
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Append what files hold to a log of Delta, merge it into tables, and write a report.
+    """Append the contents of files to a log of Delta, merge it into tables, and write a report.
 
     The arguments are those of `run`, with the tables that changes are merged into, and how many
-    dead letters a batch may have; `changewire.delta.apply_changes` says what tables and log hold.
+    dead letters a batch may have; `changewire.delta.apply_changes` says the contents of tables and
+    log.
     """
     from changewire.delta import StreamError  # says which library is missing
     from changewire.engines.merge.apply import BATCH_SIZE, Run
@@ -211,7 +213,7 @@ def merge_files_in_spark(
                 show_values=show_values,
             ),
         )
-    return reported(outcome, output=output, inputs=inputs)
+    return reported(replace(outcome, output=log), output=output, inputs=inputs)
 
 
 def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome:
@@ -222,7 +224,7 @@ def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome
 
 
 def _with_framing(files: Sequence[str], job: Callable[[], Outcome]) -> Outcome:
-    """Run a job in Spark; what a worker cannot read is a `FramingError` here as well."""
+    """Run a job in Spark; an input that a worker cannot read is a `FramingError` here as well."""
     from changewire.engines.spark.jvm import RAISED
 
     try:

@@ -108,7 +108,7 @@ class Messages:
         return SchemaHeader(self.format, variant, short(self._family.digest(kind)))
 
     def _check_kind(self, obj: Any) -> None:
-        """Reject models of other formats, and keys in place of messages."""
+        """Reject models of other formats, and keys instead of messages."""
         kinds = [self._family.types[_KEY]] if self._is_key else self._codec.models
         expected = f"the model of a {'record key' if self._is_key else 'message'} of {self.format}"
         issues = [

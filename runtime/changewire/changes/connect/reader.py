@@ -36,7 +36,7 @@ class Reader:
     def read(
         self, value: object, at: str, *, partial: bool = False, notes: list[Note] | None = None
     ) -> Any:
-        """Return the typed value of what JSON holds."""
+        """Return the typed value of what JSON has."""
         if notes is not None and self.notes:
             notes.extend(self.notes)
         return self.function(value, Context(notes=notes, partial=partial), at)

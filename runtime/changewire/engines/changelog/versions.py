@@ -75,7 +75,7 @@ class Newest:
 
 
 def by_key(effects: Iterable[Effect], make: Versions | Newest) -> pa.Table:
-    """Return what is made of each row, in the order of keys; memory holds all effects."""
+    """Return what is made of each row, in the order of keys; memory has all effects."""
     groups: dict[str, list[Effect]] = {}
     for one in make.shape.keyed(effects):
         groups.setdefault(one[GROUP], []).append(one)

@@ -129,7 +129,7 @@ def _groups(rows: pa.RecordBatch, own: Mapping[str, pa.Array]) -> Iterator[dict[
 def _hours(times: pa.Array) -> pa.Array:
     """Return the hours since the Unix epoch in which times are, which are in microseconds.
 
-    In integers: no double holds the times of the last millennia to the microsecond.
+    In integers: no double represents the times of the last millennia to the microsecond.
     """
     hours = pc.divide(times, _MICROSECONDS_AN_HOUR)  # towards zero
     is_above = pc.greater(pc.multiply(hours, _MICROSECONDS_AN_HOUR), times)

@@ -1,4 +1,4 @@
-"""Files, or by a stream Kafka topics, to a log in Spark, and what a report says of it."""
+"""Files, or by a stream Kafka topics, to a log in Spark, and the facts of its report."""
 
 from __future__ import annotations
 
