@@ -374,7 +374,7 @@ def pins_of(session: nox.Session, line: str) -> str:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into ``docs/_build/html``; a warning, or English that is not plain, fails."""
+    """Build the site into ``docs/_build/html``, and check the English of pages and docstrings."""
     session.run("python", "-m", "docs.making.prose")
     build_site(session)
 

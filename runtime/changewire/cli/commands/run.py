@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any, TypeAlias
 
-import typer
-
 from changewire.cli.arguments import TableArguments, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
