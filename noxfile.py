@@ -387,6 +387,13 @@ def docs_browser(session: nox.Session) -> None:
 
 
 @nox.session
+def docs_clean(session: nox.Session) -> None:
+    """Follow the first tutorial in a clean environment, by its own `pip install`; needs Java."""
+    with tempfile.TemporaryDirectory() as folder:
+        session.run("python", "-m", "tests.docs.clean", folder)
+
+
+@nox.session
 def docs_links(session: nox.Session) -> None:
     """Ask the network whether links to other sites still lead somewhere."""
     build_site(session, builder="linkcheck")

@@ -77,8 +77,8 @@ class ChangewireSerializer(Serializer):
             ctx: What confluent-kafka says of the record.
 
         Raises:
-            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or headers
-                are missing to put one into.
+            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or
+                headers are missing to put one into.
             ValueError: The context says that a key is meant, and records have none.
         """
         if obj is None:

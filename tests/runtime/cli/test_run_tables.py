@@ -82,7 +82,7 @@ def test_spark_makes_the_same_tables(
     """With ``--engine spark`` rows are those of Python; each file is read once, a new one later."""
     assert spark is not None
     options = ("--default-table", "none", "--engine")
-    assert run(mixed, *options, "python").exit_code == 0
+    by_python = json.loads(run(mixed, *options, "python", "--json").stdout)
     rows = lake()
     refused = run(mixed, *options, "spark")
     assert refused.exit_code == 2
@@ -91,7 +91,9 @@ def test_spark_makes_the_same_tables(
     first = cli(*places, mixed, "--json")
     assert first.exit_code == 0, first.stderr
     report = json.loads(first.stdout)
-    assert {name: report[name] for name in MIXED_COUNTS} == MIXED_COUNTS
+    assert {name: report[name] for name in MIXED_COUNTS} == {
+        name: by_python[name] for name in MIXED_COUNTS
+    }
     assert report["engine"].startswith("spark")
     assert lake("pond") == rows
     again = json.loads(cli(*places, mixed, good, "--json").stdout)
