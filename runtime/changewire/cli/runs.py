@@ -117,6 +117,18 @@ def land_files(request: FilesRequest) -> Outcome:
         job = partial(
             files.run_files, row_schema=request.row_schema, engine=request.engine, notice=line.say
         )
+        if request.tables is not None and request.engine == "spark":
+            quieten_pyspark()
+            return files.merge_files_in_spark(
+                given(request.inputs),
+                request.output,
+                request.decode_options,
+                request.tables,
+                packages=connectors(None, ["delta"], as_json=request.as_json),
+                notice=line.say,
+                shape=request.shape,
+                show_values=request.show_values,
+            )
         if request.tables is not None:
             job = partial(files.merge_files, table_options=request.tables)
         elif request.engine != "python":
@@ -212,7 +224,7 @@ FailOn: TypeAlias = Annotated[
 
 
 def say_counts(outcome: Outcome) -> None:
-    """Say what became of the messages, and where the report is."""
+    """Say what became of the messages, and the path of the report."""
     from changewire.engines.applied import COUNTED, NOT_APPLIED
 
     counts = outcome.counts

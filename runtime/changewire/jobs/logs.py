@@ -67,7 +67,7 @@ def replay_log(
 
 
 def verify_log(log: StreamLog, show: Callable[[Iterator[dict[str, Any]]], T]) -> T:
-    """Compare tables with their log, and return what a function makes of the rows that differ."""
+    """Compare tables with their log; return the result of a function on the rows that differ."""
     with _session("the comparison failed", log.output, log.table_format, log.packages) as spark:
         from changewire.engines.spark.merge.verify import verify
 

@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any, TypeAlias
 
-import typer
-
 from changewire.cli.arguments import TableArguments, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
@@ -43,7 +41,7 @@ EngineOption: TypeAlias = Annotated[
         "--engine",
         of=ENGINES,
         metavar="ENGINE",
-        help="Engine to use: {}. auto is spark if it can run; tables are merged by python.",
+        help="Engine to use: {}. auto is spark if it can run, and python with --target.",
     ),
 ]
 
@@ -81,7 +79,8 @@ def run(
 
     The log is DIR/log; the report is DIR/report.html, for programs DIR/report.json. Messages that
     the log has already are left out, so a run that was stopped can be run again. With --target,
-    changes are also merged into Delta tables.
+    changes are also merged into Delta tables; --engine spark does this in Spark, and reads each
+    file once.
 
     Example: changewire run -f aerospike-json topic/ --output lake/
     """
@@ -107,8 +106,6 @@ def run(
         max_dead_letters,
     )
     tables = given.merged(target, elements_as)
-    if tables is not None and engine == "spark":
-        raise typer.BadParameter("--engine spark lands files; --target merges them by python")
     request = FilesRequest(
         inputs,
         output,

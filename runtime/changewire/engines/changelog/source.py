@@ -51,14 +51,14 @@ class LogRows:
             reader = pa.RecordBatchReader.from_stream(log)
             is_once = isinstance(log, pa.RecordBatchReader)
             self._table: Any = reader.read_all() if is_once else log
-            self.schema = reader.schema
+            self.schema: Any = reader.schema
         else:
             raise TypeError(f"expected a folder or a table, not {type(log).__name__}")
 
     def batches(
         self, kinds: Collection[str], columns: Collection[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Yield some columns, those that are there, or all of them, of the rows of some kinds."""
+        """Yield some columns, those that exist, or all of them, of the rows of some kinds."""
         names = [name for name in self.schema.names if columns is None or name in columns]
         if self.place is not None:
             yield from self._folder.batches(names, pc.field(KIND).isin([*kinds]))

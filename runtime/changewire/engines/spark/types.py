@@ -48,7 +48,7 @@ RECORD_FIELDS = [
     _commented("path", StringType(), "File that the record was read from."),
     _commented("number", LongType(), "Number of the record in its file, from 0."),
 ]
-"""Where a record stood."""
+"""Place of a record."""
 
 INPUT = StructType(
     [
@@ -106,7 +106,7 @@ def struct_of(columns: pa.Schema) -> StructType:
 
 
 def inside(kind: DataType) -> list[tuple[str, DataType]]:
-    """Return what a type holds, by the names that Parquet has for it; nothing for a scalar."""
+    """Return the parts of a type, by the names that Parquet has for it; nothing for a scalar."""
     if isinstance(kind, StructType):
         return [(field.name, field.dataType) for field in kind.fields]
     if isinstance(kind, ArrayType):
@@ -127,7 +127,7 @@ def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = lambda kin
 
 
 def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
-    """Yield columns of a table that are not as needed: name, needed type, and what is there."""
+    """Yield columns of a table that are not as needed: name, needed type, and the found one."""
     there = {field.name: field.dataType.simpleString() for field in found.fields}
     for field in needed.fields:
         name, kind = field.name, field.dataType.simpleString()
@@ -142,7 +142,7 @@ def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
 
 
 def _rows(kinds: str, own: list[StructField]) -> StructType:
-    """Return the type of decoded rows, with the columns of what is no dead letter."""
+    """Return the type of decoded rows, with the columns of other elements than dead letters."""
     elements = "Elements of the message, in its first element; else 0."
     leniencies = "Leniencies that the element needed."
     return StructType(

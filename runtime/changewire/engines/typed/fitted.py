@@ -34,8 +34,8 @@ class TypedColumns:
         """Remember the columns of rows, and find those of the key by their names."""
         fields = {field.name: field for field in row}
         self.row = row
-        self.key = pa.schema([fields.get(name, pa.field(name, pa.string())) for name in keys])
-        self.key_only = [field for field in self.key if field.name not in fields]
+        self.key: Any = pa.schema([fields.get(name, pa.field(name, pa.string())) for name in keys])
+        self.key_only: list[Any] = [field for field in self.key if field.name not in fields]
 
 
 class Fitted(NamedTuple):
