@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any, NamedTuple, cast
 
+from msgspec import UNSET
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
@@ -15,9 +15,13 @@ from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.types import differing, nullable
-from changewire.engines.typed import plan as typed
-from changewire.engines.typed.plan import BatchSources
-from changewire.engines.typed.refused import LostTruncates, OtherKeys, OtherSchemas, RefusedRows
+from changewire.engines.typed.plan import (
+    BatchSources,
+    RefusedRows,
+    TablePlan,
+    TableThere,
+    table_plan,
+)
 from changewire.engines.typed.types import StructJson, field_json, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
@@ -41,22 +45,6 @@ class There:
     is_owned: bool = True
 
 
-class TablePlan(NamedTuple):
-    """How one table has its rows, and what does not fit it.
-
-    Attributes:
-        shape: How it has its rows; None while its columns or its key are not known.
-        has_changed: Whether the table exists, and has other columns.
-        refusals: Which changes do not fit it.
-        is_usable: Whether any change can be applied to it.
-    """
-
-    shape: Shape | None
-    has_changed: bool
-    refusals: list[RefusedRows]
-    is_usable: bool = True
-
-
 class _Rules(NamedTuple):
     """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
 
@@ -76,6 +64,9 @@ class _Rules(NamedTuple):
         del kind  # Spark compares all but maps
         return True
 
+    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> Shape:
+        return JsonShape() if columns is None else TypedShape(_struct(columns), keys, exact=exact)
+
 
 def plan(
     target: Target,
@@ -83,7 +74,7 @@ def plan(
     sources: BatchSources,
     options: ApplyOptions,
     there: There | None,
-) -> TablePlan:
+) -> TablePlan[Shape]:
     """Return how a table has its rows after a batch.
 
     Args:
@@ -96,24 +87,14 @@ def plan(
     Raises:
         OutputError: The table was not made by changewire, or columns that the user gave do not fit.
     """
-    rows = options.rows_of(target)
-    shape: Shape = JsonShape()
+    current = keys = None
     if there is not None:
+        is_json = options.rows_of(target) == "json"
         needed = StructType([StructField(COLUMN, ROW_STATE)])
-        check_columns(there.columns, shape.columns if rows == "json" else needed, target.name)
-    if rows == "json":
-        return TablePlan(shape, has_changed=False, refusals=[])
-    given = rows.jsonValue() if isinstance(rows, StructType) else None
-    current, keys = (None, None) if there is None else (_without_state(there.columns), there.keys)
-    table = typed.TableThere(target.name, current, keys)
-    how = typed.TypedTables(
-        options.decode_options, _Rules(options.format), given, options.tables.schema_evolution
-    )
-    found = typed.typed_plan(table, routes, sources, how)
-    if found.columns is None:
-        return TablePlan(None, False, found.refusals, found.is_usable)  # noqa: FBT003
-    shape = TypedShape(_struct(found.columns), found.keys, exact=options.tables.numbers == "refuse")
-    return TablePlan(shape, found.has_changed, found.refusals)
+        check_columns(there.columns, JsonShape().columns if is_json else needed, target.name)
+        current, keys = _without_state(there.columns), there.keys
+    table = TableThere(target, current, keys)
+    return table_plan(table, routes, sources, options, _Rules(options.format))
 
 
 def check_columns(found: StructType, needed: StructType, name: str) -> None:
@@ -145,29 +126,17 @@ def is_from(keys: list[RouteKey]) -> Any:
     return conditions
 
 
-@singledispatch
 def is_refused(refused: RefusedRows) -> Any:
     """Return the condition that decoded rows meet which are refused."""
-    return is_from(refused.routes) & (F.col("key").isNotNull() | is_truncate())
-
-
-@is_refused.register
-def _(refused: OtherKeys) -> Any:
-    names = F.array_sort(F.json_object_keys("key"))
-    is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
-    return is_from(refused.routes) & F.col("key").isNotNull() & is_other
-
-
-@is_refused.register
-def _(refused: OtherSchemas) -> Any:
-    has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(refused.fingerprint))
-    return is_from(refused.routes) & has_it & F.col("after").isNotNull()
-
-
-@is_refused.register
-def _(refused: LostTruncates) -> Any:
-    del refused
-    return is_truncate() & F.col("sequence").isNull()
+    is_one = is_from(refused.routes)
+    if refused.keys is not None:
+        names = F.array_sort(F.json_object_keys("key"))
+        is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
+        return is_one & F.col("key").isNotNull() & is_other
+    if refused.fingerprint is not UNSET:
+        has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(refused.fingerprint))
+        return is_one & has_it & F.col("after").isNotNull()
+    return is_one & (F.col("key").isNotNull() | is_truncate())
 
 
 def _without_state(table: StructType) -> StructJson:
