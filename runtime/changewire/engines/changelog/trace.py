@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from changewire.engines.changelog.effects import Images, effects_of, is_before, update_of
+from changewire.engines.changelog.effects import LoggedImages, effects_of, is_before, update_of
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.logged import (
     MESSAGE,
@@ -180,7 +180,7 @@ def _time(microseconds: int | None) -> datetime | None:
 def _befores(log: LogRows, changes: Iterable[Row]) -> dict[ChangePosition, BeforeImage]:
     """Return what before images do that came alone, by all images of their updates."""
     found = [update_of(row) for row in changes if is_before(row)]
-    updates = {one: Images() for one in found if one is not None}
+    updates = {one: LoggedImages() for one in found if one is not None}
     if not updates:
         return {}
     for row in accepted(_updates(log, {major for _, major in updates})).changes:

@@ -145,7 +145,7 @@ class TableMerge:
             stored = None if row is None else state_from(row[COLUMN], shape.values(row))
             named = {name: (row or changes[0][CONTENT])[name] for name in shape.keys}
             try:
-                mutations = [shape.mutation(_sequenced(one), one[CONTENT]) for one in changes]
+                mutations = [shape.mutation(one, one[CONTENT]) for one in changes]
                 mutations.sort(key=lambda mutation: mutation.position)
                 state = merged(stored, mutations, floor, deletes.get(key, OLDEST))
                 if state is not UNSET:
@@ -165,12 +165,6 @@ class TableMerge:
         while name in taken:
             name = f"_{name}"
         return name
-
-
-def _sequenced(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mutation with its sequence as one column."""
-    major = one["major"]
-    return {**one, "sequence": None if major is None else {"major": major, "minor": one["minor"]}}
 
 
 def _as_rows(found: pa.Table, schema: pa.Schema) -> pa.Table:

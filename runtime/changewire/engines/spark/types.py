@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
@@ -124,15 +124,6 @@ def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = lambda kin
     if isinstance(kind, MapType):
         return MapType(nullable(kind.keyType, scalar), nullable(kind.valueType, scalar))
     return scalar(kind)
-
-
-def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
-    """Yield columns of a table that are not as needed: name, needed type, and what is there."""
-    there = {field.name: field.dataType.simpleString() for field in found.fields}
-    for field in needed.fields:
-        name, kind = field.name, field.dataType.simpleString()
-        if there.get(name) != kind:
-            yield name, kind, f"has {there[name]}" if name in there else "lacks it"
 
 
 def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:

@@ -26,13 +26,11 @@ from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.merge.current import accepted
+from changewire.engines.spark.merge.current import accepted, is_named
 from changewire.engines.spark.merge.from_log import is_truncate
-from changewire.engines.spark.types import differing
 from changewire.engines.spark.variant import numbers_as_text, variants_of
 from changewire.engines.typed.schemas import given_columns, options_of_log
-from changewire.tables.mutations import DELETE
-from changewire.tables.names import NO_TABLE
+from changewire.engines.typed.types import columns_as_json, differing
 from changewire.tables.version_rows import VersionNames, check_names
 
 if TYPE_CHECKING:
@@ -159,14 +157,10 @@ def spark_type(schema: pa.Schema) -> StructType:
 def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
     """Return the rows of a table in a log, and deletes of all tables of its database."""
     there = {field.name: field.dataType.simpleString() for field in log.schema.fields}
-    for name, _, _ in differing(log.schema, spark_type(LOGGED)):
+    for name, _, _ in differing(log.schema.jsonValue(), columns_as_json(LOGGED)):
         found = there.get(name, "not there")
         raise OutputError(f"no log with rows as JSON text: its column {name} is {found}")
-    parts = (F.nullif(F.col("source")[name], F.lit("")) for name in ("database", "schema", "table"))
-    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
-    is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
-    is_for_all = (F.col("op") == DELETE) & F.col("source.table").isNull() & is_above
-    return log.where((named == table) | is_for_all).select(*LOGGED.names, *more)
+    return log.where(is_named(table)).select(*LOGGED.names, *more)
 
 
 def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:

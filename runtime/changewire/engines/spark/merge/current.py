@@ -19,6 +19,7 @@ from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.tables.mutations import DELETE
+from changewire.tables.names import NO_TABLE
 from changewire.tables.order import OLDEST, Order
 
 
@@ -59,9 +60,11 @@ def is_named(table: str) -> Any:
     A delete that names no table is of all tables of its database.
     """
     source = F.col("source")
-    name = F.concat_ws(".", source["database"], source["schema"], source["table"])
-    is_for_all = (F.col("op") == DELETE) & source["table"].isNull()
-    return (name == table) | (is_for_all & F.lit(table).startswith(F.concat(name, F.lit("."))))
+    parts = (F.nullif(source[name], F.lit("")) for name in ("database", "schema", "table"))
+    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
+    is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
+    is_for_all = (F.col("op") == DELETE) & source["table"].isNull() & is_above
+    return (named == table) | is_for_all
 
 
 def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:

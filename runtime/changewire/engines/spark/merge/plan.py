@@ -14,7 +14,7 @@ from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
-from changewire.engines.spark.types import differing, nullable
+from changewire.engines.spark.types import nullable
 from changewire.engines.typed.plan import (
     BatchSources,
     RefusedRows,
@@ -22,7 +22,7 @@ from changewire.engines.typed.plan import (
     TableThere,
     table_plan,
 )
-from changewire.engines.typed.types import StructJson, field_json, struct_json
+from changewire.engines.typed.types import StructJson, differing, field_json, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, WRITE, RouteKey
@@ -103,7 +103,7 @@ def check_columns(found: StructType, needed: StructType, name: str) -> None:
     Raises:
         OutputError: It lacks one, or has it of another type.
     """
-    for column, kind, has in differing(found, needed):
+    for column, kind, has in differing(found.jsonValue(), needed.jsonValue()):
         advice = ""
         if column == COLUMN:
             advice = (

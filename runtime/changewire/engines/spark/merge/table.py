@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import KEYS, OWNER, property_text, property_value
-from changewire.engines.errors import ConflictError, OwnerError
+from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import ROW
+from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import schema_of
@@ -27,16 +26,12 @@ from changewire.engines.spark.parts import quoted
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 
-_TRIES: Final = 5
-_SECONDS: Final = 0.5
 _CONFLICT: Final = re.compile(
     r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
     r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
     r"|CommitFailedException|Found (new )?conflicting|Cannot commit, missing data files"
 )
 """What the text of an error has if another writer came first."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,7 @@ class SparkTable:
         is_older = is_newer("s", f"t.{COLUMN}")
         statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
         statement += "WHEN MATCHED THEN DELETE"
-        found = retried(lambda: spark.sql(statement, source=newest).collect())
+        found = merged(spark, self.target, statement, newest)
         return self.format.merged(found)["deleted"]
 
     def merge(self, rows: DataFrame, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:
@@ -132,7 +127,7 @@ class SparkTable:
         statement = _statement(self.identifier, shape, decided, keeps_deleted=keeps_deleted)
         spark = rows.sparkSession
         self.format.refresh(spark, self.target)
-        return self.format.merged(retried(lambda: spark.sql(statement, source=source).collect()))
+        return self.format.merged(merged(spark, self.target, statement, source))
 
     def view(self, spark: SparkSession, name: str, shape: Shape) -> None:
         """Make a view of the rows that are not deleted, or give it the columns of the table."""
@@ -180,22 +175,15 @@ def _statement(identifier: str, shape: Shape, decided: str, *, keeps_deleted: bo
     return f"MERGE INTO {identifier} t USING {{source}} s ON {is_same} {' '.join(clauses)}"
 
 
-def retried(action: Callable[[], T]) -> T:
-    """Return what an action returns; it is tried again if another writer came first.
+def merged(spark: SparkSession, table: str, statement: str, source: DataFrame) -> list[Row]:
+    """Return what a MERGE returns; it is tried again if another writer came first."""
 
-    Raises:
-        ConflictError: Other writers came first each time.
-    """
-    for number in range(_TRIES):
+    def run() -> list[Row]:
         try:
-            return action()
-        except RAISED as error:  # noqa: PERF203 - there are few tries
-            found = _CONFLICT.search(full_text(error))
-            if found is None:
+            return spark.sql(statement, source=source).collect()
+        except RAISED as error:
+            if _CONFLICT.search(full_text(error)) is None:
                 raise
-            if number == _TRIES - 1:
-                raise ConflictError(
-                    f"another writer came first {_TRIES} times: {found[0]}"
-                ) from error
-            time.sleep(_SECONDS)
-    raise AssertionError  # each try returns or raises
+            raise WriteConflictError from error
+
+    return retried(table, run)
