@@ -20,30 +20,23 @@ _DELTA: Final = TABLE_FORMATS[0]
 _CHECKPOINT: Final = "checkpoint"
 
 
-class StreamArguments(NamedTuple):
-    """Arguments of a stream, as they were given."""
-
-    checkpoint: str
-    table_format: str | None = None
-    continuous: bool = False
-    max_dead_letters: str | None = None
-
-
-def stream_options(given: StreamArguments, output: str) -> StreamOptions:
+def stream_options(
+    output: str,
+    checkpoint: str,
+    table_format: str | None,
+    *,
+    is_continuous: bool = False,
+    max_dead_letters: str | None = None,
+) -> StreamOptions:
     """Return how a stream is written below an output folder.
 
     Raises:
         typer.BadParameter: The limit of dead letters is neither a number nor a share.
     """
-    table_format = given.table_format or _DELTA
+    table_format, trigger = table_format or _DELTA, None if is_continuous else AVAILABLE_NOW
+    limit = limit_of(max_dead_letters)
     try:
-        return StreamOptions(
-            log_of(output, table_format),
-            given.checkpoint,
-            table_format,
-            None if given.continuous else AVAILABLE_NOW,
-            limit_of(given.max_dead_letters),
-        )
+        return StreamOptions(log_of(output, table_format), checkpoint, table_format, trigger, limit)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -85,19 +78,11 @@ class TableArguments(NamedTuple):
         Raises:
             typer.BadParameter: An option is not valid.
         """
-        given: Any = {
-            "schema_evolution": self.schema_evolution,
-            "numbers": self.numbers,
-            "deletes": self.deletes,
-            "view": self.view,
-            "default_table": self.default_table,
-            "apply_truncates": self.apply_truncates or None,
-            "max_new_tables": self.max_new_tables,
-            "max_dead_letters": limit_of(self.max_dead_letters),
-        }
-        given = {name: value for name, value in given.items() if value is not None}
+        limit = limit_of(self.max_dead_letters)
+        given = {**self._asdict(), "max_dead_letters": limit, "row_schema": None}
+        options: Any = {name: value for name, value in given.items() if value is not None}
         try:
-            return TableOptions(target, row_schema_of(self.row_schema), **given)
+            return TableOptions(target, row_schema_of(self.row_schema), **options)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
 

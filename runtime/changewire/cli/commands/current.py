@@ -32,7 +32,7 @@ def current(
 
     Example: changewire current lake/ --table shop.users | jq .row
     """
-    from changewire.engines.arrow.history import current as current_of
+    from changewire.engines.arrow.queries import current as current_of
 
     return write_query(
         current_of,

@@ -33,7 +33,7 @@ def history(
 
     Example: changewire history lake/ --table shop.users | jq .row
     """
-    from changewire.engines.arrow.history import history as history_of
+    from changewire.engines.arrow.queries import history as history_of
 
     return write_query(
         history_of,

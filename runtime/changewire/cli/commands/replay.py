@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from changewire.cli.arguments import (
-    StreamArguments,
     TableArguments,
     checkpoint_of,
     stream_options,
@@ -88,18 +87,15 @@ def replay(
         **vendor,
     )
     tables = TableArguments(
-        row_schema,
-        schema_evolution,
-        numbers,
-        deletes,
-        None,
-        default_table,
-        apply_truncates,
+        row_schema=row_schema,
+        schema_evolution=schema_evolution,
+        numbers=numbers,
+        deletes=deletes,
+        default_table=default_table,
+        apply_truncates=apply_truncates,
     ).options(target)
     folder = whole(output)
-    stream = stream_options(
-        StreamArguments(checkpoint_of(checkpoint, folder), table_format), folder
-    )
+    stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
 
     def job(packages: str | None) -> "Replayed":
         return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)

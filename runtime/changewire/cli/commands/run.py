@@ -1,5 +1,6 @@
 """``changewire run``."""
 
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -21,7 +22,7 @@ from changewire.cli.options import (
     decode_options_of,
     with_vendor_options,
 )
-from changewire.cli.runs import FailOn, FilesRequest, land_files, run_job
+from changewire.cli.runs import FailOn, land_files, run_job
 from changewire.cli.streams import (
     DefaultTable,
     DeletesOption,
@@ -96,28 +97,28 @@ def run(
         **vendor,
     )
     given = TableArguments(
-        row_schema,
-        schema_evolution,
-        numbers,
-        deletes,
-        None,
-        default_table,
-        apply_truncates,
-        max_new_tables,
-        max_dead_letters,
+        row_schema=row_schema,
+        schema_evolution=schema_evolution,
+        numbers=numbers,
+        deletes=deletes,
+        default_table=default_table,
+        apply_truncates=apply_truncates,
+        max_new_tables=max_new_tables,
+        max_dead_letters=max_dead_letters,
     )
     tables = given.merged(target, elements_as)
     if tables is not None and engine == "spark":
         raise typer.BadParameter("--engine spark lands files; --target merges them by python")
-    request = FilesRequest(
+    job = partial(
+        land_files,
         inputs,
         output,
         decode_options,
-        engine,
-        shape,
-        tables,
-        row_schema_of(row_schema),
-        show_values,
-        as_json,
+        tables=tables,
+        row_schema=row_schema_of(row_schema),
+        engine=engine,
+        shape=shape,
+        show_values=show_values,
+        as_json=as_json,
     )
-    return run_job(lambda: land_files(request), fail_on, as_json=as_json)
+    return run_job(job, fail_on, as_json=as_json)

@@ -1,11 +1,11 @@
 """``changewire stream``."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from changewire.cli.arguments import (
-    StreamArguments,
     TableArguments,
     checkpoint_of,
     stream_options,
@@ -24,7 +24,7 @@ from changewire.cli.options import (
     text_option,
     with_vendor_options,
 )
-from changewire.cli.runs import FailOn, TopicsRequest, land_topics, run_job
+from changewire.cli.runs import FailOn, land_topics, run_job
 from changewire.cli.stdout import STDOUT
 from changewire.cli.streams import (
     Checkpoint,
@@ -114,28 +114,33 @@ def stream(
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     given = TableArguments(
-        row_schema,
-        schema_evolution,
-        numbers,
-        deletes,
-        view,
-        default_table,
-        apply_truncates,
-        max_new_tables,
-        max_dead_letters,
+        row_schema=row_schema,
+        schema_evolution=schema_evolution,
+        numbers=numbers,
+        deletes=deletes,
+        view=view,
+        default_table=default_table,
+        apply_truncates=apply_truncates,
+        max_new_tables=max_new_tables,
+        max_dead_letters=max_dead_letters,
     )
-    place = checkpoint_of(checkpoint, output)
-    arguments = StreamArguments(place, table_format, continuous, max_dead_letters)
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
-    request = TopicsRequest(
+    job = partial(
+        land_topics,
         topics if subscribe is None else {**topics, "subscribe": subscribe},
         output,
         decode_options,
-        packages,
-        stream_options(arguments, output),
-        metrics,
+        stream_options(
+            output,
+            checkpoint_of(checkpoint, output),
+            table_format,
+            is_continuous=continuous,
+            max_dead_letters=max_dead_letters,
+        ),
         given.merged(target, elements_as),
-        show_values,
-        as_json,
+        packages=packages,
+        metrics=metrics,
+        show_values=show_values,
+        as_json=as_json,
     )
-    return run_job(lambda: land_topics(request), fail_on, is_continuous=continuous, as_json=as_json)
+    return run_job(job, fail_on, is_continuous=continuous, as_json=as_json)
