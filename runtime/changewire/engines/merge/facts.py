@@ -55,7 +55,7 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
         is_truncate = pc.and_kleene(pc.equal(rows["kind"], CONTROL), pc.equal(rows["op"], TRUNCATE))
         chosen = rows.select([*_TRUNCATE]).append_column("row", numbers).filter(is_truncate)
         for key, one, row in _truncates(chosen):
-            _add(found.of, key, one)
+            found.of[key] = found.of.get(key, SourceFacts()).plus(one)
             found.rows.setdefault(key, []).append(row["row"])
             found.lost += [] if row["sequence"] else [row["row"]]
     return found
@@ -68,11 +68,11 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
     said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in _SAID})}
     for part in log.rows(said, ds.field("kind") == CHANGE):
         for key, one, _ in _groups(part):
-            _add(found, key, one)
+            found[key] = found.get(key, SourceFacts()).plus(one)
     is_truncate = (ds.field("kind") == CONTROL) & (ds.field("op") == TRUNCATE)
     for part in log.rows(_TRUNCATE, is_truncate) if with_truncates else ():
         for key, one, _ in _truncates(part):
-            _add(found, key, one)
+            found[key] = found.get(key, SourceFacts()).plus(one)
     known = KnownLog(routing, found, _exists)
     # What was refused is in the log too, and its source must not become known by that.
     exists = {target for target in known.tables.names.values() if _exists(target)}
@@ -84,10 +84,6 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
 
 def _exists(target: Target) -> bool:
     return DeltaTable.is_deltatable(target.name)
-
-
-def _add(found: dict[RouteKey, SourceFacts], key: RouteKey, one: SourceFacts) -> None:
-    found[key] = one.plus(found[key]) if key in found else one
 
 
 def _said(rows: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.applied import not_applied
-from changewire.engines.errors import KeysMissingError, StreamError
+from changewire.engines.applied import check_keys, not_applied
+from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
 from changewire.engines.merge.facts import facts_of
@@ -93,11 +93,5 @@ class Merges:
 
     def check_keys(self, rows: pa.Table) -> None:
         """Refuse a batch in which no change has a key, if none ever had one."""
-        if self.known.tables.names:
-            return
-        changes = rows.filter(pc.equal(rows["kind"], CHANGE))
-        if len(changes) and changes["key"].null_count == len(changes):
-            raise KeysMissingError(
-                f"none of {len(changes)} changes has a key, so no table can take them; name the "
-                "columns of the key by `key_columns`. Nothing of the batch was written"
-            )
+        keys = rows.filter(pc.equal(rows["kind"], CHANGE))["key"]
+        check_keys(len(keys), keys.null_count, has_tables=bool(self.known.tables.names))

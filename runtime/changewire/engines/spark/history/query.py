@@ -19,7 +19,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
-from changewire.engines.changelog.logged import LOGGED, TIME, rows_in, truncates_of
+from changewire.engines.changelog.logged import LOGGED, rows_in, truncates_of
 from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
@@ -102,7 +102,7 @@ def history(
     make = Versions(shape, truncates, names)
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        groups = groupby(_plain_rows(batches), key=itemgetter(GROUP))
+        groups = groupby(chain.from_iterable(map(rows_in, batches)), key=itemgetter(GROUP))
         rows = (row for _, of_key in groups for row in make.rows([*of_key]))
         yield from batched(rows, make.schema)
 
@@ -112,14 +112,6 @@ def history(
     if not isinstance(shape, _VariantRows):
         return versions
     return versions.withColumns(variants_of((KEY, ROW)))
-
-
-def _plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Yield effects; times are microseconds, since Python has no years beyond 9999."""
-    for batch in batches:
-        place = batch.schema.get_field_index("event_time")
-        times = batch.column(place).cast(TIME).cast(pa.int64())
-        yield from batch.set_column(place, "event_time", times).to_pylist()
 
 
 class _VariantRows(JsonRows):

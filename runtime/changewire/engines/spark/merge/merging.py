@@ -22,8 +22,8 @@ from changewire.engines.spark.merge.from_log import feeds, is_truncate
 from changewire.engines.spark.merge.late import Held, logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
-from changewire.engines.spark.merge.part import QueryTables, TablePart, is_of, persisted, view_of
-from changewire.engines.spark.merge.plan import is_from, is_refused, plan
+from changewire.engines.spark.merge.part import QueryTables, TablePart, persisted, view_of
+from changewire.engines.spark.merge.plan import is_from, is_of, is_refused, plan
 from changewire.engines.spark.merge.refusals import WHY, Refused, with_reasons
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable

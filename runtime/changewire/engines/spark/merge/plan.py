@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
 from typing import Any, NamedTuple, cast
 
 from msgspec import UNSET
@@ -27,6 +29,7 @@ from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, WRITE, RouteKey
 from changewire.tables.row_state import COLUMN
+from changewire_messages.change import Source
 from changewire_messages.tables.spark import ROW_STATE
 
 
@@ -117,13 +120,20 @@ def check_columns(found: StructType, needed: StructType, name: str) -> None:
 
 def is_from(keys: list[RouteKey]) -> Any:
     """Return the condition that a row comes from one of some sources."""
-    conditions = F.lit(False)  # noqa: FBT003 - a column of this value
+    found = F.lit(False)  # noqa: FBT003 - a column of this value
     for source, op in keys:
-        condition = F.col("op").isin(*WRITES) if op == WRITE else F.col("op") == op
-        for name in NAMES:
-            condition = condition & F.col("source")[name].eqNullSafe(getattr(source, name))
-        conditions = conditions | condition
-    return conditions
+        is_op = F.col("op").isin(*WRITES) if op == WRITE else F.col("op") == op
+        found = found | (is_op & _is_source(source))
+    return found
+
+
+def is_of(keys: list[RouteKey]) -> Any:
+    """Return the condition that a row has one of some sources, whatever it does."""
+    return reduce(or_, map(_is_source, {source for source, _ in keys}))
+
+
+def _is_source(source: Source) -> Any:
+    return reduce(and_, (F.col("source")[n].eqNullSafe(getattr(source, n)) for n in NAMES))
 
 
 def is_refused(refused: RefusedRows) -> Any:

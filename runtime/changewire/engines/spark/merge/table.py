@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import KEYS, OWNER, property_text, property_value
+from changewire.engines.applied import OWNER, decided_name, keys_in, owned_by
 from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import ROW
 from changewire.engines.retries import WriteConflictError, retried
@@ -73,8 +73,7 @@ class SparkTable:
                 "other's changes. Choose another target, or stop that query and take it over by "
                 "changewire.spark.adopt_table"
             )
-        keys = property_value(properties.get(KEYS))
-        return There(columns, None if keys is None else tuple(keys), owner is not None)
+        return There(columns, keys_in(properties), owner is not None)
 
     def make(
         self,
@@ -90,7 +89,7 @@ class SparkTable:
         Raises:
             OutputError: It exists, and has other columns.
         """
-        owned = {KEYS: property_text([*shape.keys]), OWNER: query}
+        owned = owned_by(query, shape.keys)
         if there is None:
             self.format.create(spark, self.target, shape.columns, owned)
             check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
@@ -122,7 +121,7 @@ class SparkTable:
         Raises:
             ConflictError: Other writers did not let it be done.
         """
-        decided = _free("decided", shape)
+        decided = decided_name(shape.columns.names)
         source = rows.select(*row_columns(shape), F.col("decided").alias(decided))
         statement = _statement(self.identifier, shape, decided, keeps_deleted=keeps_deleted)
         spark = rows.sparkSession
@@ -147,14 +146,6 @@ def row_columns(shape: Shape) -> list[Column]:
         row = {name: content[name] for name in shape.content_type.names}
     found = {**row, **{name: named[name] for name in shape.keys}, COLUMN: F.col(STATE)}
     return [found[name].alias(name) for name in shape.columns.names]
-
-
-def _free(name: str, shape: Shape) -> str:
-    """Return a name that no column of a table has."""
-    taken = {one.lower() for one in shape.columns.names}
-    while name in taken:
-        name = f"_{name}"
-    return name
 
 
 def _statement(identifier: str, shape: Shape, decided: str, *, keeps_deleted: bool) -> str:
