@@ -20,11 +20,7 @@ class WriteConflictError(Exception):
 
 
 def retried(table: str, action: Callable[[], _Result]) -> _Result:
-    """Return what an action on a table returns; it is retried if it raises `WriteConflictError`.
-
-    Raises:
-        ConflictError: Other writers came first again and again.
-    """
+    """Return what an action on a table returns; it is retried if it raises `WriteConflictError`."""
     conflict = None
     for tried in range(_TRIES):
         if tried:

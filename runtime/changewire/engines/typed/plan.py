@@ -175,11 +175,7 @@ def table_plan(
     options: AppliedOptions,
     rules: TableRules[ShapeT],
 ) -> TablePlan[ShapeT]:
-    """Return how a table, whose changes come from routes, has its rows after a batch.
-
-    Raises:
-        OutputError: Columns that the user gave do not fit it.
-    """
+    """Return how a table, whose changes come from routes, has its rows after a batch."""
     rows, current = options.rows_of(table.target), table.columns
     if isinstance(rows, str) and rows == "json":
         return TablePlan(rules.shape(None, (), exact=False))

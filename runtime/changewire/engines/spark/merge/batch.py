@@ -41,14 +41,7 @@ class Merger:
     known: KnownLog | None = None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
-        """Write a batch; a retry changes nothing.
-
-        Raises:
-            ConservationError: The decoded rows do not add up; nothing was written.
-            TooManyDeadLettersError: The batch has too many dead letters; nothing was written.
-            KeysMissingError: No change has a key, and none ever had; nothing was written.
-            StreamError: A table cannot be merged into.
-        """
+        """Write a batch; a retry changes nothing."""
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
         with named_errors(), settings as most, persisted(rows) as kept:

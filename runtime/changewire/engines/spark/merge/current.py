@@ -68,16 +68,9 @@ def is_named(table: str) -> Any:
 
 
 def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
-    """Return what rows become by all changes of a table in a log, of deleted rows as well.
+    """Return `NAMED`, `CONTENT` and `STATE` of a table's rows by its log, of deleted rows as well.
 
-    Args:
-        mine: Rows of the log of this table.
-        log: All rows of the log.
-        shape: How the table has its rows.
-        floor: Order of the newest truncate.
-
-    Returns:
-        Columns ``named``, ``content`` and ``state``.
+    `mine` are the rows of the log of this table, `floor` is the order of its newest truncate.
     """
     changes = with_effects(accepted(mine, log))
     moved = moved_in(changes.where(F.col("op") == "update"))
@@ -93,11 +86,9 @@ def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OL
 
 
 def accepted(mine: DataFrame, log: DataFrame) -> DataFrame:
-    """Return the changes of a log that tables take, each as the newest replay decoded it.
+    """Return the changes of a table that it takes, each as the newest replay decoded it.
 
-    Args:
-        mine: Rows of the log of one table.
-        log: All rows of the log: a replay may give a change another table.
+    All rows of the log are needed: a replay may give a change another table.
     """
     changes = without(mine.where(is_change()), open_refusals(mine))
     again = log.where(F.col("kind").isin(CHANGE, CONTROL) & (F.col(ATTEMPT) > 0))

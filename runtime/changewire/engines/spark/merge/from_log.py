@@ -49,13 +49,7 @@ def deletes_something() -> Column:
 
 
 def feeds(routing: Routing, target: Target, namespaces: Iterable[Namespace]) -> Any:
-    """Return the condition that a row of a log goes to a table.
-
-    Args:
-        routing: How sources find their targets.
-        target: The table.
-        namespaces: System and database of the sources that feed it.
-    """
+    """Return the condition that a row of a log goes to a table, which some namespaces feed."""
     source, named = F.col("source"), F.lit(True)  # noqa: FBT003 - a column of this value
     for name, value in zip(routing.template.fields, target.origin, strict=True):
         field = source[name]

@@ -28,12 +28,7 @@ class ApplyOptions(AppliedOptions):
 def apply_options(
     decode_options: DecodeOptions, asked: TableOptions, *, log: LogPlace, checkpoint: str
 ) -> ApplyOptions:
-    """Return options, checked.
-
-    Raises:
-        ValueError: An option is not valid.
-        ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
-    """
+    """Return options, checked."""
     tables, template = format_of(log.table_format), template_of(asked.target)
     if template.is_path and not tables.takes_paths:
         raise ValueError(f"tables of {log.table_format} have names, and no paths: {asked.target}")

@@ -34,11 +34,7 @@ class QueryTables:
     there: dict[Target, There | None] = field(default_factory=dict)
 
     def of(self, spark: SparkSession, target: Target) -> There | None:
-        """Return a table; None if it does not exist.
-
-        Raises:
-            OwnerError: It belongs to another query.
-        """
+        """Return a table; None if it does not exist."""
         if target not in self.there:
             table = SparkTable(target.name, self.options.format)
             self.there[target] = table.there(spark, self.query)

@@ -78,18 +78,7 @@ def plan(
     options: ApplyOptions,
     there: There | None,
 ) -> TablePlan[Shape]:
-    """Return how a table has its rows after a batch.
-
-    Args:
-        target: The table.
-        routes: Where its changes come from.
-        sources: Where all changes of the batch come from.
-        options: How changes are applied.
-        there: The table as it is; None if it does not exist.
-
-    Raises:
-        OutputError: The table was not made by changewire, or columns that the user gave do not fit.
-    """
+    """Return how a table has its rows after a batch."""
     current = keys = None
     if there is not None:
         is_json = options.rows_of(target) == "json"
@@ -101,11 +90,7 @@ def plan(
 
 
 def check_columns(found: StructType, needed: StructType, name: str) -> None:
-    """Check that a table has the columns that it needs.
-
-    Raises:
-        OutputError: It lacks one, or has it of another type.
-    """
+    """Check that a table has the columns that it needs."""
     for column, kind, has in differing(found.jsonValue(), needed.jsonValue()):
         advice = ""
         if column == COLUMN:

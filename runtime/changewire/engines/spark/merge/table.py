@@ -52,15 +52,7 @@ class SparkTable:
         return self.format.identifier(self.target)
 
     def there(self, spark: SparkSession, query: str) -> There | None:
-        """Return the table; None if it does not exist.
-
-        Args:
-            spark: The session.
-            query: Id of the query that wants it.
-
-        Raises:
-            OwnerError: It belongs to another query.
-        """
+        """Return the table; None if it does not exist."""
         columns = schema_of(spark, self.format.name, self.target)
         if columns is None:
             return None
@@ -84,11 +76,7 @@ class SparkTable:
         *,
         has_changed: bool,
     ) -> There:
-        """Make the table if it does not exist, or give it new columns; return it.
-
-        Raises:
-            OutputError: It exists, and has other columns.
-        """
+        """Make the table if it does not exist, or give it new columns; return it."""
         owned = owned_by(query, shape.keys)
         if there is None:
             self.format.create(spark, self.target, shape.columns, owned)
@@ -112,14 +100,7 @@ class SparkTable:
     def merge(self, rows: DataFrame, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:
         """Merge rows, one for each key; return how many were inserted, updated and deleted.
 
-        Args:
-            rows: Columns ``named``, ``content``, ``state`` and ``decided``. Those that are decided
-                replace their row; others do so if they are newer.
-            shape: How the table has its rows.
-            keeps_deleted: Whether deleted rows stay, with a flag.
-
-        Raises:
-            ConflictError: Other writers did not let it be done.
+        Those that are ``decided`` replace their row, others do so if they are newer.
         """
         decided = decided_name(shape.columns.names)
         source = rows.select(*row_columns(shape), F.col("decided").alias(decided))
