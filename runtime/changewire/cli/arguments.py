@@ -1,11 +1,13 @@
 """What the options of topics, streams and tables amount to, and which do not go together."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import typer
 
+from changewire.cli.streams import TABLE_FLAGS
 from changewire.engines.applied import is_by_table
 from changewire.engines.options import (
     AVAILABLE_NOW,
@@ -46,57 +48,49 @@ def limit_of(text: str | None) -> int | str | None:
     return int(text) if text and text.isdecimal() else text
 
 
-class TableArguments(NamedTuple):
-    """What the command line says of the rows of tables; each is as it was given."""
+def table_options(
+    target: str, given: Mapping[str, Any], max_dead_letters: str | None = None
+) -> TableOptions:
+    """Return the options of the tables of a target, by what is given of `TABLE_FLAGS`.
 
-    row_schema: str | None
-    schema_evolution: str | None = None
-    numbers: str | None = None
-    deletes: str | None = None
-    view: str | None = None
-    default_table: str | None = None
-    apply_truncates: bool = False
-    max_new_tables: int | None = None
-    max_dead_letters: str | None = None
+    Raises:
+        typer.BadParameter: An option is not valid.
+    """
+    options: Any = {name: given[name] for name in TABLE_FLAGS if given.get(name) is not None}
+    options["row_schema"] = row_schema_of(given.get("row_schema"))
+    try:
+        return TableOptions(target, **options, max_dead_letters=limit_of(max_dead_letters))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
-    def merged(self, target: str | None, elements_as: str) -> TableOptions | None:
-        """Return the options of the tables of a target; None without one.
 
-        Raises:
-            typer.BadParameter: An option is not valid, or is for tables, without `target`.
-        """
-        if target is None:
-            self._check_unused()
-            return None
-        if elements_as != "changes":
-            raise typer.BadParameter(f"--target needs changes: it excludes --as {elements_as}")
-        return self.options(target)
+def merged_tables(
+    target: str | None,
+    given: Mapping[str, Any],
+    elements_as: str,
+    max_dead_letters: str | None,
+) -> TableOptions | None:
+    """Return the options of the tables of a target; None without one.
 
-    def options(self, target: str) -> TableOptions:
-        """Return the options of the tables of a target.
+    Raises:
+        typer.BadParameter: An option is not valid, or is for tables, without `target`.
+    """
+    if target is None:
+        _check_unused(given)
+        return None
+    if elements_as != "changes":
+        raise typer.BadParameter(f"--target needs changes: it excludes --as {elements_as}")
+    return table_options(target, given, max_dead_letters)
 
-        Raises:
-            typer.BadParameter: An option is not valid.
-        """
-        limit = limit_of(self.max_dead_letters)
-        given = {**self._asdict(), "max_dead_letters": limit, "row_schema": None}
-        options: Any = {name: value for name, value in given.items() if value is not None}
-        try:
-            return TableOptions(target, row_schema_of(self.row_schema), **options)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
 
-    def _check_unused(self) -> None:
-        """Check that no option is given that needs tables; rows may have one type without them."""
-        names = [
-            f"--{name.replace('_', '-')}"
-            for name, value in self._asdict().items()
-            if value and name not in {"row_schema", "max_dead_letters"}
-        ]
-        if names:
-            raise typer.BadParameter(f"{', '.join(names)}: only with --target TABLE")
-        if not isinstance(row_schema_of(self.row_schema), str):
-            raise typer.BadParameter("--row-schema by table: only with --target TABLE")
+def _check_unused(given: Mapping[str, Any]) -> None:
+    """Check that no option is given that needs tables; rows may have one type without them."""
+    names = [name for name in TABLE_FLAGS if given.get(name) and name != "row_schema"]
+    if names:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise typer.BadParameter(f"{flags}: only with --target TABLE")
+    if not isinstance(row_schema_of(given["row_schema"]), str):
+        raise typer.BadParameter("--row-schema by table: only with --target TABLE")
 
 
 def row_schema_of(given: str | None) -> Any:

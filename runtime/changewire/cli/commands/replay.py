@@ -2,45 +2,28 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from changewire.cli.arguments import (
-    TableArguments,
-    checkpoint_of,
-    stream_options,
-    whole,
-)
+from changewire.cli.arguments import checkpoint_of, stream_options, table_options, whole
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
+    DECODE_FLAGS,
     Json,
-    Keys,
-    RowImageOption,
-    StripRegistryPrefix,
-    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
-    with_vendor_options,
+    with_flags,
 )
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import (
-    Checkpoint,
-    DefaultTable,
-    DeletesOption,
-    NumbersOption,
-    Packages,
-    RowSchemaOption,
-    SchemaEvolutionOption,
-    TableFormatOption,
-    Truncates,
-)
+from changewire.cli.streams import Checkpoint, Packages, TableFormatOption, table_flags
 
 if TYPE_CHECKING:
     from changewire.engines.spark.merge.replay import Replayed
 
 
 @ending
-@with_vendor_options
+@with_flags("where", DECODE_FLAGS)
+@with_flags("where", table_flags("view", "max_new_tables"))
 def replay(
     output: LogFolder,
     *,
@@ -54,20 +37,10 @@ def replay(
             help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
         ),
     ] = None,
-    row_image: RowImageOption = "full",
-    key_columns: Keys = None,
-    tombstones: TombstonesOption = "ignore",
-    strip_registry_prefix: StripRegistryPrefix = False,
-    row_schema: RowSchemaOption = None,
-    schema_evolution: SchemaEvolutionOption = None,
-    numbers: NumbersOption = None,
-    deletes: DeletesOption = None,
-    default_table: DefaultTable = None,
-    apply_truncates: Truncates = False,
     table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
-    **vendor: Any,
+    **flags: Any,
 ) -> int:
     """Decode the dead letters of a stream's log again, and apply refused changes again.
 
@@ -78,22 +51,8 @@ def replay(
     """
     from changewire.jobs.logs import replay_log
 
-    decode_options = decode_options_of(
-        format,
-        row_image=row_image,
-        key_columns=key_columns,
-        tombstones=tombstones,
-        strip_registry_prefix=strip_registry_prefix,
-        **vendor,
-    )
-    tables = TableArguments(
-        row_schema=row_schema,
-        schema_evolution=schema_evolution,
-        numbers=numbers,
-        deletes=deletes,
-        default_table=default_table,
-        apply_truncates=apply_truncates,
-    ).options(target)
+    decode_options = decode_options_of(format, flags)
+    tables = table_options(target, flags)
     folder = whole(output)
     stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
 
