@@ -74,7 +74,7 @@ class LogPlace:
             )
         found = self.schema(spark)
         needed = columns.jsonValue()
-        for name, kind, has in differing(found.jsonValue(), needed) if found else ():
+        for name, kind, has in differing(found.jsonValue(), needed) if found is not None else ():
             raise OutputError(
                 f"log: a column {name} of type {kind} is needed, and {self.target} {has}; choose "
                 "another log and checkpoint"
