@@ -183,11 +183,14 @@ class BatchMerge:
         rows = self.spark.table(part.table.identifier)
         has_patches, floor = self.known.has_patches(part.target), part.floor
         least, deleted = self.facts.least_of(part.keys), part.deleted
-        has_all = bool(self.facts.inherited)
-        is_late = deleted is not None and least is not None and least <= deleted
-        if deleted is None or not (is_late or has_all):
+        bounds = None
+        if deleted is not None and not self.facts.inherited:
+            if least is None or least > deleted:
+                deleted = None
+            else:
+                bounds = least, deleted
+        if deleted is None:
             return Held(rows, floor=floor, has_patches=has_patches)
-        bounds = None if has_all or least is None else (least, deleted)
         is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
         deletes = logged_deletes(
             self.log,
