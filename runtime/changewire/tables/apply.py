@@ -10,9 +10,9 @@ from msgspec import UNSET, Struct, field
 from changewire.tables.keys import Identity
 from changewire.tables.memory import (
     Entry,
+    Images,
     MemoryTable,
     MemoryTables,
-    RowImages,
     Update,
     add_delete,
 )
@@ -221,14 +221,14 @@ class _Decided:
         return counts
 
 
-def _images(tables: MemoryTables, effects: Iterable[_Effect]) -> dict[Update, RowImages]:
+def _images(tables: MemoryTables, effects: Iterable[_Effect]) -> dict[Update, Images]:
     """Return all that is known of the updates of which a batch has an image."""
-    found: dict[Update, RowImages] = {}
+    found: dict[Update, Images] = {}
     for one in effects:
         if one.update is None:
             continue
         if one.update not in found:
-            found[one.update] = deepcopy(tables.updates.get(one.update, RowImages()))
+            found[one.update] = deepcopy(tables.updates.get(one.update, Images()))
         images = found[one.update]
         for mutation in one.mutations:
             if not one.is_before:

@@ -63,7 +63,7 @@ Key = TypeVar("Key")
 Before = TypeVar("Before")
 
 
-class Images(Struct, Generic[Key, Before]):
+class KeyedImages(Struct, Generic[Key, Before]):
     """The images of one update that came as two messages.
 
     A before image says where a row was. Its key is deleted only if the after image of the same
@@ -95,7 +95,7 @@ class Images(Struct, Generic[Key, Before]):
         return 0 if self.has_moved else len(self.gone())
 
 
-RowImages: TypeAlias = Images[Identity, RowMutation]
+Images: TypeAlias = KeyedImages[Identity, RowMutation]
 
 
 class MemoryTables(Struct):
@@ -111,7 +111,7 @@ class MemoryTables(Struct):
     tables: dict[str, MemoryTable] = field(default_factory=dict)
     known: KnownTables = field(default_factory=KnownTables)
     deletes: dict[Namespace, dict[Identity, Entry]] = field(default_factory=dict)
-    updates: dict[Update, RowImages] = field(default_factory=dict)
+    updates: dict[Update, Images] = field(default_factory=dict)
 
     def add(self, target: Target, namespace: Namespace) -> None:
         """Add a table if it is not there; deletes hold for it that named no table before."""

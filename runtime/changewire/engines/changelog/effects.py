@@ -12,7 +12,7 @@ from changewire.engines.changelog.logged import TIME, Row
 from changewire.engines.effects import effects_of_logged
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE_OPS
-from changewire.tables.memory import Images, Update
+from changewire.tables.memory import KeyedImages, Update
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import position_in
 from changewire.tables.routing import NAMES
@@ -36,7 +36,7 @@ EFFECT: Final = pa.schema(
 )
 
 
-class LoggedImages(Images[str, Row]):
+class LoggedImages(KeyedImages[str, Row]):
     """The images of one update, as rows of a log."""
 
     def add(self, row: Row, effects: list[Effect]) -> None:
