@@ -18,6 +18,8 @@ from changewire.cli.stdout import Lines
 from changewire.cli.streams import Checkpoint, Packages, TableFormatOption, table_flags
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from changewire.engines.spark.merge.replay import Replayed
 
 
@@ -49,17 +51,21 @@ def replay(
 
     Example: changewire replay lake/ -f auto --target lake/tables/
     """
-    from changewire.jobs.logs import replay_log
-
     decode_options = decode_options_of(format, flags)
     tables = table_options(target, flags)
     folder = whole(output)
     stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
 
-    def job(packages: str | None) -> "Replayed":
-        return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)
+    def job(spark: "SparkSession", table_format: str) -> "Replayed":
+        from changewire.engines.spark.log.place import LogPlace
+        from changewire.engines.spark.merge.options import apply_options
+        from changewire.engines.spark.merge.replay import replayed
 
-    done = on_log(job, packages, table_format, as_json=as_json)
+        log, checkpoint = LogPlace(stream.log, table_format), stream.checkpoint
+        how = apply_options(decode_options, tables, log=log, checkpoint=checkpoint)
+        return replayed(spark, how, where)
+
+    done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
     if done is None:
         return UNABLE
     found = done.dead_letters + done.refused
