@@ -38,8 +38,8 @@ def on_log(
     Why it failed is said then; `what` names the job.
     """
     from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError
-    from changewire.jobs.logs import log_session
+    from changewire.jobs.checks import JobError, choose_engine
+    from changewire.jobs.topics import spark_errors
 
     quieten_spark()
     quieten_pyspark()
@@ -47,8 +47,12 @@ def on_log(
     try:
         with interruptible():
             found = connectors(packages, [table_format], as_json=as_json)
-            with log_session(what, output, table_format, found) as spark:
-                return job(spark, table_format)
+            choose_engine("spark", [])
+            from changewire.engines.spark.run import settings
+            from changewire.engines.spark.session import session
+
+            with spark_errors(f"the {what} failed", output, {}):
+                return job(session(settings(found, table_format, output)), table_format)
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)
         return None
