@@ -26,8 +26,8 @@ Row: TypeAlias = dict[str, Any]
 
 TIME: Final = pa.timestamp("us", tz="UTC")
 
-_TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
-_NEEDED: Final = ("op", "source", "event_time", "sequence", *_TEXTS, *ELEMENT_PLACE)
+TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
+_NEEDED: Final = ("op", "source", "event_time", "sequence", *TEXTS, *ELEMENT_PLACE)
 
 LOGGED: Final = pa.schema(
     [

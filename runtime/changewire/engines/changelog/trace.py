@@ -14,6 +14,7 @@ from changewire.engines.changelog.effects import LoggedImages, effects_of, is_be
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.logged import (
     MESSAGE,
+    TEXTS,
     Attempts,
     Row,
     accepted,
@@ -32,7 +33,6 @@ from changewire.tables.order import ChangePosition, PositionedChange, position_i
 from changewire.tables.routing import TRUNCATE, goes_to_all, namespace_of
 from changewire_messages.change import Change, Sequence, Source
 
-_TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
 _FOUND: Final = "found"
 """Column of rows that were found: the text of the key."""
 
@@ -156,7 +156,7 @@ def _object(log: LogRows, text: str) -> dict[str, Any]:
 
 def _change(row: Row) -> Change:
     """Return a change of a log; values of its rows are as JSON has them."""
-    texts: dict[str, Any] = {name: row[name] and parsed(row[name]) for name in _TEXTS}
+    texts: dict[str, Any] = {name: row[name] and parsed(row[name]) for name in TEXTS}
     sequence = row["sequence"]
     return Change(
         op=row["op"],

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ELEMENT_PLACE
+from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, WRITES
@@ -23,7 +23,6 @@ from changewire.tables.order import Order, position_in
 from changewire.tables.routing import NAMES, TRUNCATE, WRITE, RouteKey, Routing
 from changewire_messages.change import Source
 
-_SAID: Final = ("op", "source", "key", "before_key", "before", "after", "sequence", "attributes")
 _TRUNCATE: Final = ("kind", "op", "source", "sequence", *ELEMENT_PLACE)
 _HAS_KEY: Final = "has_key"
 
@@ -65,7 +64,7 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
     """Return what a log has, read once; a table is known if it exists."""
     found: dict[RouteKey, SourceFacts] = {}
     # Of texts no more is kept than whether they are there: Arrow does that while it reads.
-    said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in _SAID})}
+    said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in EFFECTIVE})}
     for part in log.rows(said, ds.field("kind") == CHANGE):
         for key, one, _ in _groups(part):
             found[key] = found.get(key, SourceFacts()).plus(one)

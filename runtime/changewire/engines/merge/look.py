@@ -16,8 +16,8 @@ from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import EFFECTS
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
-from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.merge.log import READ, LocalLog, with_effects
+from changewire.engines.log import ELEMENT_PLACE, READ
+from changewire.engines.merge.log import LocalLog, with_effects
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
 from changewire.tables.memory import Update
 from changewire.tables.mutations import DELETE

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.effects import EFFECTS
+from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.typed.plan import BatchSources, RefusedRows, SchemaOf
@@ -25,7 +26,6 @@ from changewire.engines.typed.types import (
 from changewire.tables.order import position_in
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order
 
-_READ: Final = ("topic", "partition", "offset", "path", "number", "element")
 _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
@@ -83,7 +83,7 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
 def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
     """Return what stands in the messages of routes, in the order of their first messages."""
     first: dict[Any, tuple[Any, int]] = {}
-    columns = rows.select(["after", "schema_fingerprint", *_READ])
+    columns = rows.select(["after", "schema_fingerprint", *ELEMENT_PLACE])
     for route, numbers in facts.rows.items():
         part = columns.take(pa.array(numbers, pa.int64())).to_pylist()
         for number, row in zip(numbers, part, strict=True):
