@@ -22,10 +22,8 @@ try:
         Stream,
         Tables,
     )
-    from changewire.engines.arrow.history import current, history
     from changewire.engines.arrow.messages import ArrowStream, Messages
-    from changewire.engines.arrow.open import dead_letters, refused
-    from changewire.engines.arrow.trace import trace
+    from changewire.engines.arrow.queries import current, dead_letters, history, refused, trace
     from changewire.engines.changelog.source import ChangeLog
     from changewire.engines.messages import message_type
     from changewire.engines.typed.schemas import RowsAs

@@ -1,11 +1,13 @@
 """What the options of topics, streams and tables amount to, and which do not go together."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import typer
 
+from changewire.cli.streams import TABLE_FLAGS
 from changewire.engines.applied import is_by_table
 from changewire.engines.options import (
     AVAILABLE_NOW,
@@ -20,30 +22,23 @@ _WORDS: Final = ("json", "embedded", "variant")
 _DELTA: Final = TABLE_FORMATS[0]
 
 
-class StreamArguments(NamedTuple):
-    """Arguments of a stream, as they were given."""
-
-    checkpoint: str
-    table_format: str | None = None
-    continuous: bool = False
-    max_dead_letters: str | None = None
-
-
-def stream_options(given: StreamArguments, output: str) -> StreamOptions:
+def stream_options(
+    output: str,
+    checkpoint: str,
+    table_format: str | None,
+    *,
+    is_continuous: bool = False,
+    max_dead_letters: str | None = None,
+) -> StreamOptions:
     """Return how a stream is written below an output folder.
 
     Raises:
         typer.BadParameter: The limit of dead letters is neither a number nor a share.
     """
-    table_format = given.table_format or _DELTA
+    table_format, trigger = table_format or _DELTA, None if is_continuous else AVAILABLE_NOW
+    limit = limit_of(max_dead_letters)
     try:
-        return StreamOptions(
-            log_of(output, table_format),
-            given.checkpoint,
-            table_format,
-            None if given.continuous else AVAILABLE_NOW,
-            limit_of(given.max_dead_letters),
-        )
+        return StreamOptions(log_of(output, table_format), checkpoint, table_format, trigger, limit)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -53,65 +48,49 @@ def limit_of(text: str | None) -> int | str | None:
     return int(text) if text and text.isdecimal() else text
 
 
-class TableArguments(NamedTuple):
-    """What the command line says of the rows of tables; each is as it was given."""
+def table_options(
+    target: str, given: Mapping[str, Any], max_dead_letters: str | None = None
+) -> TableOptions:
+    """Return the options of the tables of a target, by what is given of `TABLE_FLAGS`.
 
-    row_schema: str | None
-    schema_evolution: str | None = None
-    numbers: str | None = None
-    deletes: str | None = None
-    view: str | None = None
-    default_table: str | None = None
-    apply_truncates: bool = False
-    max_new_tables: int | None = None
-    max_dead_letters: str | None = None
+    Raises:
+        typer.BadParameter: An option is not valid.
+    """
+    options: Any = {name: given[name] for name in TABLE_FLAGS if given.get(name) is not None}
+    options["row_schema"] = row_schema_of(given.get("row_schema"))
+    try:
+        return TableOptions(target, **options, max_dead_letters=limit_of(max_dead_letters))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
-    def merged(self, target: str | None, elements_as: str) -> TableOptions | None:
-        """Return the options of the tables of a target; None without one.
 
-        Raises:
-            typer.BadParameter: An option is not valid, or is for tables, without `target`.
-        """
-        if target is None:
-            self._check_unused()
-            return None
-        if elements_as != "changes":
-            raise typer.BadParameter(f"--target needs changes: it excludes --as {elements_as}")
-        return self.options(target)
+def merged_tables(
+    target: str | None,
+    given: Mapping[str, Any],
+    elements_as: str,
+    max_dead_letters: str | None,
+) -> TableOptions | None:
+    """Return the options of the tables of a target; None without one.
 
-    def options(self, target: str) -> TableOptions:
-        """Return the options of the tables of a target.
+    Raises:
+        typer.BadParameter: An option is not valid, or is for tables, without `target`.
+    """
+    if target is None:
+        _check_unused(given)
+        return None
+    if elements_as != "changes":
+        raise typer.BadParameter(f"--target needs changes: it excludes --as {elements_as}")
+    return table_options(target, given, max_dead_letters)
 
-        Raises:
-            typer.BadParameter: An option is not valid.
-        """
-        given: Any = {
-            "schema_evolution": self.schema_evolution,
-            "numbers": self.numbers,
-            "deletes": self.deletes,
-            "view": self.view,
-            "default_table": self.default_table,
-            "apply_truncates": self.apply_truncates or None,
-            "max_new_tables": self.max_new_tables,
-            "max_dead_letters": limit_of(self.max_dead_letters),
-        }
-        given = {name: value for name, value in given.items() if value is not None}
-        try:
-            return TableOptions(target, row_schema_of(self.row_schema), **given)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from None
 
-    def _check_unused(self) -> None:
-        """Check that no option is given that needs tables; rows may have one type without them."""
-        names = [
-            f"--{name.replace('_', '-')}"
-            for name, value in self._asdict().items()
-            if value and name not in {"row_schema", "max_dead_letters"}
-        ]
-        if names:
-            raise typer.BadParameter(f"{', '.join(names)}: only with --target TABLE")
-        if not isinstance(row_schema_of(self.row_schema), str):
-            raise typer.BadParameter("--row-schema by table: only with --target TABLE")
+def _check_unused(given: Mapping[str, Any]) -> None:
+    """Check that no option is given that needs tables; rows may have one type without them."""
+    names = [name for name in TABLE_FLAGS if given.get(name) and name != "row_schema"]
+    if names:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise typer.BadParameter(f"{flags}: only with --target TABLE")
+    if not isinstance(row_schema_of(given["row_schema"]), str):
+        raise typer.BadParameter("--row-schema by table: only with --target TABLE")
 
 
 def row_schema_of(given: str | None) -> Any:

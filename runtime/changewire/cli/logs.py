@@ -1,12 +1,17 @@
 """What commands on the log of a stream share."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import notice
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 T = TypeVar("T")
 
@@ -20,17 +25,34 @@ LogTarget: TypeAlias = Annotated[
 
 
 def on_log(
-    job: Callable[[str | None], T], packages: str | None, table_format: str | None, *, as_json: bool
+    job: Callable[[SparkSession, str], T],
+    what: str,
+    output: str,
+    packages: str | None,
+    table_format: str | None,
+    *,
+    as_json: bool,
 ) -> T | None:
-    """Run a job in Spark that gets the connectors; None if it failed, which is said then."""
+    """Run a job in Spark that gets a session and the table format; None if it failed.
+
+    Why it failed is said then; `what` names the job.
+    """
     from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError
+    from changewire.jobs.checks import JobError, choose_engine
+    from changewire.jobs.topics import spark_errors
 
     quieten_spark()
     quieten_pyspark()
+    table_format = table_format or "delta"
     try:
         with interruptible():
-            return job(connectors(packages, [table_format or "delta"], as_json=as_json))
+            found = connectors(packages, [table_format], as_json=as_json)
+            choose_engine("spark", [])
+            from changewire.engines.spark.run import settings
+            from changewire.engines.spark.session import session
+
+            with spark_errors(f"the {what} failed", output, {}):
+                return job(session(settings(found, table_format, output)), table_format)
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)
         return None

@@ -1,6 +1,6 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar
 
@@ -172,36 +172,62 @@ ElementsAsOption: TypeAlias = Annotated[
 ]
 
 
-_KEYS: Final = "key_columns"
-"""The parameter of a command behind which it has the options of vendors."""
-
-
-def with_vendor_options(command: Callable[P, int]) -> Callable[P, int]:
-    """Give a command, instead of its keywords, a flag for each option that a vendor declares."""
-    given = signature(command)
-    own = [one for one in given.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-    place = list(given.parameters).index(_KEYS) + 1
-    parameters = [*own[:place], *map(_parameter, VENDOR_OPTIONS.values()), *own[place:]]
-    found: Any = command
-    found.__signature__ = given.replace(parameters=parameters)
-    found.__annotations__ = {one.name: one.annotation for one in parameters}
-    return command
-
-
-def _parameter(option: VendorOption) -> Parameter:
+def _vendor_flag(option: VendorOption) -> tuple[Any, Any]:
+    """Return the flag of an option that a vendor declares, and its default."""
     default, text, metavar, *_ = option.declaration
     if option.words:
         flag = choice_option(option.flag, of=option.words, metavar=metavar, help=text)
     else:
         flag = typer.Option(option.flag, metavar=metavar, help=text)
     kind: Any = list[str] | None if option.is_names else str
-    annotation = Annotated[kind, flag]
-    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return Annotated[kind, flag], default
 
 
-def decode_options_of(format: str, **options: Any) -> DecodeOptions:
-    """Return how messages are decoded; BadParameter says which option does not fit the format."""
+VENDOR_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
+    option.name: _vendor_flag(option) for option in VENDOR_OPTIONS.values()
+}
+"""Options of the messages of one vendor, each with its default."""
+
+DECODE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
+    "row_image": (RowImageOption, "full"),
+    "key_columns": (Keys, None),
+    **VENDOR_FLAGS,
+    "tombstones": (TombstonesOption, "ignore"),
+    "strip_registry_prefix": (StripRegistryPrefix, False),
+}
+"""What messages do not say themselves."""
+
+
+def with_flags(
+    behind: str, flags: Mapping[str, tuple[Any, Any]]
+) -> Callable[[Callable[P, int]], Callable[P, int]]:
+    """Give a command flags behind one of its parameters; its keywords get their values."""
+
+    def decorate(command: Callable[P, int]) -> Callable[P, int]:
+        given = signature(command)
+        own = [one for one in given.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        place = list(given.parameters).index(behind) + 1
+        added = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, (annotation, default) in flags.items()
+        ]
+        parameters = [*own[:place], *added, *own[place:]]
+        found: Any = command
+        found.__signature__ = given.replace(parameters=parameters)
+        found.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return decorate
+
+
+def decode_options_of(format: str, given: Mapping[str, Any], **more: Any) -> DecodeOptions:
+    """Return how messages are decoded, by what is given of `DECODE_FLAGS`, and by more options.
+
+    Raises:
+        typer.BadParameter: An option does not fit the format.
+    """
+    options: Any = {name: given[name] for name in DECODE_FLAGS if name in given}
     try:
-        return DecodeOptions(format, **options)
+        return DecodeOptions(format, **options, **more)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

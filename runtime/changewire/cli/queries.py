@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
@@ -59,6 +59,14 @@ ApplyTruncates: TypeAlias = Annotated[
     bool, typer.Option("--apply-truncates", help="Truncates remove rows, as they did in run.")
 ]
 
+QUERY_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
+    "row_schema": (RowsFile, None),
+    "format": (RowsFormat, None),
+    "key_columns": (KeyColumns, None),
+    "apply_truncates": (ApplyTruncates, False),
+}
+"""Options of queries that return rows of a table, each with its default."""
+
 _KEY: Final = "key"
 _ROW: Final = "row"
 _SPANS: Final = ("valid_from", "valid_to", "is_current", "op", "_changewire")
@@ -83,14 +91,9 @@ def write_query(
 ) -> int:
     """Write the rows of a query, and their number; return the exit code.
 
-    Args:
-        query: Takes the log, the table and the options.
-        log: Folder of the log.
-        table: Name of the table.
-        what: What a row of the result is called.
-        as_json: Whether the number is written as JSON.
-        options: The other arguments of the query.
+    `what` is what a row of the result is called, the options are `QUERY_FLAGS`.
     """
+    options["row_schema"] = options["row_schema"] or "json"
     found = queried(lambda: query(log, table=table, **options))
     write_rows(found)
     text = f"{counted(len(found), what)} of {visible(table, NAME)}"

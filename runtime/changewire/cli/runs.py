@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from signal import Signals
@@ -28,50 +28,6 @@ if TYPE_CHECKING:
 
 _WORKING: Final = "reading and decoding"
 _NEVER, _DEAD_LETTERS = "never", "dead-letters"
-
-
-@dataclass(frozen=True)
-class FilesRequest:
-    """What ``run`` is asked for.
-
-    Attributes:
-        inputs: Files or folders; None for standard input.
-        tables: Which tables changes are merged into; None for none.
-        row_schema: How rows of the log are given, without tables.
-    """
-
-    inputs: list[str] | None
-    output: str
-    decode_options: DecodeOptions
-    engine: str
-    shape: str
-    tables: TableOptions | None
-    row_schema: Any
-    show_values: bool
-    as_json: bool
-
-
-@dataclass(frozen=True)
-class TopicsRequest:
-    """What ``stream`` is asked for.
-
-    Attributes:
-        topics: Options of Spark's Kafka source.
-        packages: The value of ``--packages``.
-        stream: How the stream is written.
-        metrics: File for a line of JSON for each batch.
-        tables: Which tables changes are merged into; None for none.
-    """
-
-    topics: Mapping[str, str]
-    output: str
-    decode_options: DecodeOptions
-    packages: str | None
-    stream: StreamOptions
-    metrics: str | None
-    tables: TableOptions | None
-    show_values: bool
-    as_json: bool
 
 
 def run_job(
@@ -100,74 +56,76 @@ def run_job(
     return code
 
 
-def land_files(request: FilesRequest) -> Outcome:
-    """Land files in a log, or also merge them into tables.
+def land_files(
+    inputs: list[str] | None,
+    output: str,
+    decode_options: DecodeOptions,
+    *,
+    tables: TableOptions | None,
+    row_schema: Any,
+    engine: str,
+    as_json: bool,
+    **options: Any,
+) -> Outcome:
+    """Land files in a log, or also merge them into tables; the options are those of both jobs.
 
     Raises:
         JobError: The job cannot run.
         ConservationError: The decoded rows do not add up.
     """
-    with progress(_WORKING, as_json=request.as_json) as line:
+    with progress(_WORKING, as_json=as_json) as line:
 
         def advance(messages: int) -> None:
             line.show(counted(messages, "message"))
 
         from changewire.jobs import files
 
-        job = partial(
-            files.run_files, row_schema=request.row_schema, engine=request.engine, notice=line.say
-        )
-        if request.tables is not None and request.engine == "spark":
+        job = partial(files.run_files, row_schema=row_schema, engine=engine, notice=line.say)
+        if tables is not None and engine == "spark":
             quieten_pyspark()
-            return files.merge_files_in_spark(
-                given(request.inputs),
-                request.output,
-                request.decode_options,
-                request.tables,
-                packages=connectors(None, ["delta"], as_json=request.as_json),
-                notice=line.say,
-                shape=request.shape,
-                show_values=request.show_values,
-            )
-        if request.tables is not None:
-            job = partial(files.merge_files, table_options=request.tables)
-        elif request.engine != "python":
+            packages = connectors(None, ["delta"], as_json=as_json)
+            job = partial(files.merge_files_in_spark, table_options=tables, packages=packages)
+            return job(given(inputs), output, decode_options, notice=line.say, **options)
+        if tables is not None:
+            job = partial(files.merge_files, table_options=tables)
+        elif engine != "python":
             quieten_pyspark()
-        return job(
-            given(request.inputs),
-            request.output,
-            request.decode_options,
-            shape=request.shape,
-            show_values=request.show_values,
-            progress=advance,
-        )
+        return job(given(inputs), output, decode_options, progress=advance, **options)
 
 
-def land_topics(request: TopicsRequest) -> Outcome:
+def land_topics(
+    topics: Mapping[str, str],
+    output: str,
+    decode_options: DecodeOptions,
+    stream: StreamOptions,
+    tables: TableOptions | None,
+    *,
+    packages: str | None,
+    metrics: str | None,
+    show_values: bool,
+    as_json: bool,
+) -> Outcome:
     """Land topics in a log by a streaming query, or also merge them into tables.
+
+    `metrics` names a file for a line of JSON for each batch.
 
     Raises:
         JobError: The job cannot run.
         ConservationError: The rows of a batch do not add up.
     """
-    from changewire.jobs import topics
+    from changewire.jobs.topics import stream_topics
 
     quieten_pyspark()
-    packages = connectors(
-        request.packages, ["kafka", request.stream.table_format], as_json=request.as_json
-    )
-    with (
-        _metric_lines(request.metrics) as metrics,
-        batch_lines(as_json=request.as_json) as notice,
-    ):
-        return topics.stream_topics(
-            request.topics,
-            request.output,
-            request.decode_options,
-            replace(request.stream, listener=StreamListener(notice, metrics)),
-            request.tables,
+    packages = connectors(packages, ["kafka", stream.table_format], as_json=as_json)
+    with _metric_lines(metrics) as lines, batch_lines(as_json=as_json) as notice:
+        return stream_topics(
+            topics,
+            output,
+            decode_options,
+            replace(stream, listener=StreamListener(notice, lines)),
+            tables,
             packages=packages,
-            show_values=request.show_values,
+            show_values=show_values,
         )
 
 

@@ -1,6 +1,7 @@
 """Options of Kafka topics, of streams and of tables."""
 
-from typing import Annotated, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
@@ -145,3 +146,20 @@ Metrics: TypeAlias = Annotated[
         help="Append a JSON line for each batch; - is standard output.",
     ),
 ]
+
+TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
+    "row_schema": (RowSchemaOption, None),
+    "schema_evolution": (SchemaEvolutionOption, None),
+    "numbers": (NumbersOption, None),
+    "deletes": (DeletesOption, None),
+    "view": (View, None),
+    "default_table": (DefaultTable, None),
+    "apply_truncates": (Truncates, False),
+    "max_new_tables": (MaxNewTables, None),
+}
+"""How tables are written, each with its default."""
+
+
+def table_flags(*left_out: str) -> dict[str, tuple[Any, Any]]:
+    """Return `TABLE_FLAGS` without some."""
+    return {name: flag for name, flag in TABLE_FLAGS.items() if name not in left_out}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from changewire.engines.errors import TooManyDeadLettersError
+from changewire.engines.errors import KeysMissingError, TooManyDeadLettersError
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
 from changewire.tables.routing import TRUNCATE
@@ -33,6 +33,34 @@ def property_text(value: Any) -> str:
 def property_value(text: str | None) -> Any:
     """Return the value of a property; None if the table has none."""
     return None if text is None else msgspec.json.decode(b64decode(text))
+
+
+def owned_by(owner: str, keys: Sequence[str]) -> dict[str, str]:
+    """Return the properties of a table with a key that belongs to a query or log."""
+    return {KEYS: property_text([*keys]), OWNER: owner}
+
+
+def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return the columns of a table's key by its properties; None if they are not known."""
+    keys = property_value(properties.get(KEYS))
+    return None if keys is None else tuple(keys)
+
+
+def check_keys(changes: int, keyless: int, *, has_tables: bool) -> None:
+    """Refuse a batch in which no change has a key, if none ever had one."""
+    if changes and changes == keyless and not has_tables:
+        raise KeysMissingError(
+            f"none of {changes} changes has a key, so no table can take them; name the columns of "
+            "the key by `key_columns`. Nothing of the batch was written"
+        )
+
+
+def decided_name(columns: Iterable[str]) -> str:
+    """Return the name of a column that says that rows are decided: no column of a table has it."""
+    name, taken = "decided", {one.lower() for one in columns}
+    while name in taken:
+        name = f"_{name}"
+    return name
 
 
 COUNTED: Final[Mapping[str, str]] = {

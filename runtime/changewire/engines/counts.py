@@ -70,7 +70,7 @@ class Counts:
     native: KernelCounts | None = None
     _rows: Counter[str | None] = field(default_factory=Counter)
 
-    kinds: ClassVar[Mapping[str, tuple[str, str]]] = {
+    kinds: ClassVar[dict[str, tuple[str, str]]] = {
         "changes": (CHANGE, "changes"),
         "controls": (CONTROL, "control events"),
         "dead_letters": (DEAD_LETTER, "dead letters"),
@@ -157,7 +157,7 @@ class MessageCounts(Counts):
     valid: int = 0
     by_variant: Counter[str] = field(default_factory=Counter)
 
-    kinds: ClassVar[Mapping[str, tuple[str, str]]] = {
+    kinds: ClassVar[dict[str, tuple[str, str]]] = {
         "valid": (MESSAGE, "valid"),
         "dead_letters": (DEAD_LETTER, "dead letters"),
     }

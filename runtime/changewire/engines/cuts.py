@@ -57,12 +57,7 @@ def lengths(values: pa.Array) -> list[int]:
 def joined(
     batches: Iterable[pa.RecordBatch], *, limit: int = BATCH_BYTES
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of small batches in larger ones.
-
-    Args:
-        batches: Batches of one schema.
-        limit: Bytes of a batch that is made of several at most.
-    """
+    """Yield the rows of small batches in larger ones."""
     pending: list[pa.RecordBatch] = []
     total = 0
     for batch in batches:

@@ -80,7 +80,7 @@ class KnownLog:
     def add(self, facts: Mapping[RouteKey, SourceFacts]) -> None:
         """Add what is known of the sources of a batch."""
         for key, one in facts.items():
-            self._facts[key] = one.plus(self._facts[key]) if key in self._facts else one
+            self._facts[key] = self._facts.get(key, SourceFacts()).plus(one)
 
     @property
     def has_befores(self) -> bool:

@@ -40,6 +40,14 @@ MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "eleme
 ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 """Columns that tell one element from all others."""
 
+EFFECTIVE: Final = (
+    *("op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
+)
+"""Columns of a change that say what it does to rows."""
+
+READ: Final = ("kind", *EFFECTIVE, *ELEMENT_PLACE)
+"""Columns of a log that are read to look for changes."""
+
 STATISTICS: Final = (
     *("event_time", "timestamp", "topic", "partition", "offset", "path", "number"),
     "sequence.major",

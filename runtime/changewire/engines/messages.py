@@ -114,11 +114,7 @@ def message_type(format: str, variant: str | Sequence[str] | None = None) -> pa.
 
 
 def titles_of(format: str, variants: str | Sequence[str] | None) -> Titles:
-    """Return the titles of variants that a user names: one, several, or None for all.
-
-    Raises:
-        ValueError: The format has no such variant, or none is named.
-    """
+    """Return the titles of variants that a user names: one, several, or None for all."""
     if variants is None:
         return None
     found = (variants,) if isinstance(variants, str) else tuple(dict.fromkeys(variants))
@@ -175,11 +171,7 @@ _ARROW: Final = Types(pa.types.is_struct, attrgetter("type"), pa.Field.with_type
 
 
 def merged(kinds: Mapping[str, Any], types: Types) -> Any:
-    """Return the struct with the fields of the structs of all variants.
-
-    Raises:
-        ValueError: A field has different types in two variants.
-    """
+    """Return the struct with the fields of the structs of all variants."""
     found: dict[str, tuple[str, Any]] = {}
     for variant, kind in kinds.items():
         for field in kind:

@@ -200,11 +200,7 @@ class TableOptions:
 
 
 def asked(format: str, target: str, options: ApplyKeywords) -> tuple[DecodeOptions, TableOptions]:
-    """Return how messages are decoded, and how their changes are merged into tables.
-
-    Raises:
-        ValueError: An option is not valid.
-    """
+    """Return how messages are decoded, and how their changes are merged into tables."""
     of_messages: Any = {n: v for n, v in options.items() if n in DecodeKeywords.__annotations__}
     of_tables: Any = {n: v for n, v in options.items() if n not in of_messages}
     return DecodeOptions(format, **of_messages), TableOptions(target, **of_tables)

@@ -20,19 +20,16 @@ class WriteConflictError(Exception):
 
 
 def retried(table: str, action: Callable[[], _Result]) -> _Result:
-    """Return what an action on a table returns; it is retried if it raises `WriteConflictError`.
-
-    Raises:
-        ConflictError: Other writers came first again and again.
-    """
+    """Return what an action on a table returns; it is retried if it raises `WriteConflictError`."""
+    conflict = None
     for tried in range(_TRIES):
         if tried:
             sleep(_FIRST_WAIT * 2**tried)
         try:
             return action()
-        except WriteConflictError:
-            continue
+        except WriteConflictError as error:
+            conflict = error
     raise ConflictError(
         f"{table}: other writers changed it {_TRIES} times while a batch was merged into it; "
         "let one query write to one table"
-    )
+    ) from conflict

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
 from typing import Final
 
 from msgspec import UNSET, Struct, field
@@ -180,7 +181,7 @@ class _Decided:
                 found.setdefault(mutation.identity, []).append((number, mutation))
                 self._counts["sequence_inherited"] += not mutation.sequence
         for (source, _), images in self._updates.items():
-            for mutation in images.deletes() if (source, WRITE) in keys else ():
+            for mutation in images.moved() if (source, WRITE) in keys else ():
                 found.setdefault(mutation.identity, []).append((None, mutation))
         return found
 
@@ -224,10 +225,16 @@ def _images(tables: MemoryTables, effects: Iterable[_Effect]) -> dict[Update, Im
     """Return all that is known of the updates of which a batch has an image."""
     found: dict[Update, Images] = {}
     for one in effects:
-        if one.update is not None:
-            held = found.get(one.update) or tables.updates.get(one.update, Images())
-            images = (held.with_before if one.is_before else held.with_after)(one.mutations)
-            found[one.update] = images
+        if one.update is None:
+            continue
+        if one.update not in found:
+            found[one.update] = deepcopy(tables.updates.get(one.update, Images()))
+        images = found[one.update]
+        for mutation in one.mutations:
+            if not one.is_before:
+                images.afters.add(mutation.identity)
+            elif mutation not in (befores := images.befores.setdefault(mutation.identity, [])):
+                befores.append(mutation)
     return found
 
 

@@ -1,7 +1,8 @@
 """Tables in memory: all that is known of them, deleted rows too."""
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import chain
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -58,39 +59,43 @@ Update = tuple[Source, int]
 """Source and first number of the sequence of an update whose images came as two messages."""
 
 
-class Images(Struct, frozen=True):
-    """The images of one update.
+Key = TypeVar("Key")
+Before = TypeVar("Before")
+
+
+class KeyedImages(Struct, Generic[Key, Before]):
+    """The images of one update that came as two messages.
+
+    A before image says where a row was. Its key is deleted only if the after image of the same
+    source and sequence is known and has another key: if that is lost, the row is where it was.
 
     Attributes:
-        befores: Deletes of the keys of before images.
+        befores: Before images by their keys.
         afters: Keys of after images.
     """
 
-    befores: dict[Identity, RowMutation] = field(default_factory=dict)
-    afters: frozenset[Identity] = frozenset()
+    befores: dict[Key, list[Before]] = field(default_factory=dict)
+    afters: set[Key] = field(default_factory=set)
 
-    def with_before(self, deletes: list[RowMutation]) -> "Images":
-        """Return the images with one more before image; it deletes one key, or none."""
-        found = dict(self.befores)
-        for one in deletes:
-            old = found.get(one.identity, one)
-            found[one.identity] = max(old, one, key=lambda mutation: mutation.position)
-        return replace(self, befores=found)
+    @property
+    def has_moved(self) -> bool:
+        """Whether the row is known to have another key now."""
+        return bool(self.afters - self.befores.keys())
 
-    def with_after(self, writes: list[RowMutation]) -> "Images":
-        """Return the images with one more after image."""
-        return replace(self, afters=self.afters | {one.identity for one in writes})
+    def gone(self) -> dict[Key, list[Before]]:
+        """Return the before images of keys that no after image has."""
+        return {key: found for key, found in self.befores.items() if key not in self.afters}
 
-    def deletes(self) -> list[RowMutation]:
-        """Return the deletes of keys that rows left: none if no other key is known."""
-        return self._gone() if self.afters - self.befores.keys() else []
+    def moved(self) -> list[Before]:
+        """Return those of keys that the row left: none if no other key is known."""
+        return [*chain.from_iterable(self.gone().values())] if self.has_moved else []
 
     def waiting(self) -> int:
-        """Return how many before images wait for their after images."""
-        return 0 if self.afters - self.befores.keys() else len(self._gone())
+        """Return how many keys wait for an after image."""
+        return 0 if self.has_moved else len(self.gone())
 
-    def _gone(self) -> list[RowMutation]:
-        return [one for identity, one in self.befores.items() if identity not in self.afters]
+
+Images: TypeAlias = KeyedImages[Identity, RowMutation]
 
 
 class MemoryTables(Struct):

@@ -119,13 +119,6 @@ def absolute(target: str, *, is_template: bool = False) -> str:
     return str(Path(folder, target))
 
 
-def beside(target: str, suffix: str) -> str:
-    """Return the name of a table that is next to a target; its last part ends in the suffix."""
-    if is_path(target):
-        return f"{target.rstrip('/')}{suffix}"
-    return f"{target[:-1]}{suffix}`" if target.endswith("`") else f"{target}{suffix}"
-
-
 def dotted(source: Source) -> str:
     """Return the name of a source for people: database, schema and table, as far as they are known.
 

@@ -19,7 +19,7 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 from tests.support.topics import create, produce
 
-from changewire.cli.arguments import TableArguments
+from changewire.cli.arguments import table_options
 from changewire.engines.counts import Counts
 from changewire.engines.options import log_of
 from changewire.engines.spark.run import settings
@@ -306,7 +306,7 @@ def test_a_path_is_that_of_the_working_directory(
 ) -> None:
     """A relative target is below the working directory; names and URIs stay."""
     monkeypatch.chdir(tmp_path)
-    options = TableArguments(None).options(given)
+    options = table_options(given, {})
     assert options.target == meant.replace("HERE", str(tmp_path))
 
 

@@ -1,29 +1,15 @@
 """``changewire current``."""
 
+from typing import Any
+
 from changewire.cli.ending import ending
-from changewire.cli.options import Json
-from changewire.cli.queries import (
-    ApplyTruncates,
-    KeyColumns,
-    LogDir,
-    RowsFile,
-    RowsFormat,
-    TableName,
-    write_query,
-)
+from changewire.cli.options import Json, with_flags
+from changewire.cli.queries import QUERY_FLAGS, LogDir, TableName, write_query
 
 
 @ending
-def current(
-    log: LogDir,
-    *,
-    table: TableName,
-    row_schema: RowsFile = None,
-    format: RowsFormat = None,
-    key_columns: KeyColumns = None,
-    apply_truncates: ApplyTruncates = False,
-    as_json: Json = False,
-) -> int:
+@with_flags("table", QUERY_FLAGS)
+def current(log: LogDir, *, table: TableName, as_json: Json = False, **flags: Any) -> int:
     """Write the rows that a table has by its log, each as a line of JSON.
 
     A line has the key and the row, and in _changewire the change that it is from. The log is read
@@ -32,16 +18,6 @@ def current(
 
     Example: changewire current lake/ --table shop.users | jq .row
     """
-    from changewire.engines.arrow.history import current as current_of
+    from changewire.engines.arrow.queries import current as current_of
 
-    return write_query(
-        current_of,
-        log,
-        table,
-        "row",
-        as_json=as_json,
-        row_schema=row_schema or "json",
-        key_columns=key_columns,
-        format=format,
-        apply_truncates=apply_truncates,
-    )
+    return write_query(current_of, log, table, "row", as_json=as_json, **flags)

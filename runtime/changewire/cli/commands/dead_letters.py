@@ -43,8 +43,8 @@ def dead_letters(
 
     Example: changewire dead-letters lake/ | jq -r .code | sort | uniq -c
     """
-    from changewire.engines.arrow.open import dead_letters as letters_of
-    from changewire.engines.arrow.open import refused as refused_of
+    from changewire.engines.arrow.queries import dead_letters as letters_of
+    from changewire.engines.arrow.queries import refused as refused_of
 
     found = (refused_of if refused else letters_of)(log)
     shown = found if limit is None else found.slice(0, limit)

@@ -9,17 +9,14 @@ import typer
 from changewire.changes.decode_options import AUTO, ELEMENTS_AS, DecodeOptions
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import (
+    DECODE_FLAGS,
     FoundFormat,
     Inputs,
     Json,
-    Keys,
-    RowImageOption,
     Shape,
-    StripRegistryPrefix,
-    TombstonesOption,
     choice_option,
     decode_options_of,
-    with_vendor_options,
+    with_flags,
 )
 from changewire.cli.records import place_of, records, report_rejected
 from changewire.cli.stderr import counted
@@ -43,23 +40,19 @@ As = Annotated[
 
 
 @ending
-@with_vendor_options
+@with_flags("elements_as", DECODE_FLAGS)
 def decode(
     inputs: Inputs = None,
     *,
     format: FoundFormat = AUTO,
     elements_as: As = _MESSAGES,
-    row_image: RowImageOption = "full",
-    key_columns: Keys = None,
-    tombstones: TombstonesOption = "ignore",
-    strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     servers: Servers = None,
     subscribe: Subscribe = None,
     kafka_options: Options = None,
     limit: Limit = None,
     as_json: Json = False,
-    **vendor: Any,
+    **given: Any,
 ) -> int:
     """Write each element of each message as a line of JSON, with its place.
 
@@ -68,18 +61,13 @@ def decode(
 
     Example: changewire decode users.jsonl --as changes | jq .after
     """
-    options = decode_options_of(
-        format,
-        row_image=row_image,
-        key_columns=key_columns,
-        tombstones=tombstones,
-        **vendor,
-    )
+    strip = given.pop("strip_registry_prefix")
+    options = decode_options_of(format, given)
     if elements_as == _MESSAGES and options != DecodeOptions(format):
         raise typer.BadParameter("options of changes are for --as changes")
     elements = _messages if elements_as == _MESSAGES else _changes
     topics = topics_of(inputs, servers, subscribe, kafka_options)
-    found = records(inputs, shape, topics, limit=limit, strip_registry_prefix=strip_registry_prefix)
+    found = records(inputs, shape, topics, limit=limit, strip_registry_prefix=strip)
     valid, rejected = _written(found, lambda record: elements(record, options), as_json=as_json)
     text = f"{counted(valid + rejected, 'element')}, {rejected:,} rejected"
     return ended(text, {"elements": valid + rejected, "rejected": rejected}, as_json=as_json)

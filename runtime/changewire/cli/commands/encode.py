@@ -37,7 +37,7 @@ def encode(
 
     Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """
-    decode_options_of(format, key_columns=key_columns)  # they must fit
+    decode_options_of(format, {}, key_columns=key_columns)  # they must fit
     coder, write = codec(format), writer_of(format, to_shape)
     valid = rejected = empty = 0
     for record in records(inputs, _SHAPE):

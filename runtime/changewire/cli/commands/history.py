@@ -1,29 +1,15 @@
 """``changewire history``."""
 
+from typing import Any
+
 from changewire.cli.ending import ending
-from changewire.cli.options import Json
-from changewire.cli.queries import (
-    ApplyTruncates,
-    KeyColumns,
-    LogDir,
-    RowsFile,
-    RowsFormat,
-    TableName,
-    write_query,
-)
+from changewire.cli.options import Json, with_flags
+from changewire.cli.queries import QUERY_FLAGS, LogDir, TableName, write_query
 
 
 @ending
-def history(
-    log: LogDir,
-    *,
-    table: TableName,
-    row_schema: RowsFile = None,
-    format: RowsFormat = None,
-    key_columns: KeyColumns = None,
-    apply_truncates: ApplyTruncates = False,
-    as_json: Json = False,
-) -> int:
+@with_flags("table", QUERY_FLAGS)
+def history(log: LogDir, *, table: TableName, as_json: Json = False, **flags: Any) -> int:
     """Write every version of the rows of a table as a line of JSON, oldest first within a row.
 
     A line has the key and the row, from when to when it was the row, the operation that made it,
@@ -33,16 +19,6 @@ def history(
 
     Example: changewire history lake/ --table shop.users | jq .row
     """
-    from changewire.engines.arrow.history import history as history_of
+    from changewire.engines.arrow.queries import history as history_of
 
-    return write_query(
-        history_of,
-        log,
-        table,
-        "version",
-        as_json=as_json,
-        row_schema=row_schema or "json",
-        key_columns=key_columns,
-        format=format,
-        apply_truncates=apply_truncates,
-    )
+    return write_query(history_of, log, table, "version", as_json=as_json, **flags)

@@ -1,6 +1,6 @@
 """``changewire rebuild``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from changewire.cli.arguments import whole
 from changewire.cli.ending import UNABLE, VALID, ending
@@ -15,6 +15,11 @@ from changewire.cli.streams import (
     TableFormatOption,
     Truncates,
 )
+from changewire.engines.options import log_of
+from changewire.tables.names import absolute
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @ending
@@ -49,15 +54,24 @@ def rebuild(
 
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
-    from changewire.jobs.logs import StreamLog, rebuild_log
+    folder = whole(output)
 
-    def job(packages: str | None) -> list[str]:
-        log = StreamLog(
-            whole(output), target, table_format or "delta", default_table, apply_truncates, packages
+    def job(spark: "SparkSession", table_format: str) -> list[str]:
+        from changewire.engines.spark.merge.rebuild import rebuild as made_anew
+
+        return made_anew(
+            spark,
+            log_of(folder, table_format),
+            target=absolute(target, is_template=True),
+            tables=table or None,
+            where=where,
+            table_format=table_format,
+            default_table=default_table,
+            apply_truncates=apply_truncates,
+            deletes=deletes or "remove",
         )
-        return rebuild_log(log, table or None, where, deletes or "remove")
 
-    made = on_log(job, packages, table_format, as_json=as_json)
+    made = on_log(job, "rebuild", folder, packages, table_format, as_json=as_json)
     if made is None:
         return UNABLE
     if as_json:

@@ -2,46 +2,30 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from changewire.cli.arguments import (
-    StreamArguments,
-    TableArguments,
-    checkpoint_of,
-    stream_options,
-    whole,
-)
+from changewire.cli.arguments import checkpoint_of, stream_options, table_options, whole
 from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
+    DECODE_FLAGS,
     Json,
-    Keys,
-    RowImageOption,
-    StripRegistryPrefix,
-    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
-    with_vendor_options,
+    with_flags,
 )
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import (
-    Checkpoint,
-    DefaultTable,
-    DeletesOption,
-    NumbersOption,
-    Packages,
-    RowSchemaOption,
-    SchemaEvolutionOption,
-    TableFormatOption,
-    Truncates,
-)
+from changewire.cli.streams import Checkpoint, Packages, TableFormatOption, table_flags
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from changewire.engines.spark.merge.replay import Replayed
 
 
 @ending
-@with_vendor_options
+@with_flags("where", DECODE_FLAGS)
+@with_flags("where", table_flags("view", "max_new_tables"))
 def replay(
     output: LogFolder,
     *,
@@ -55,20 +39,10 @@ def replay(
             help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
         ),
     ] = None,
-    row_image: RowImageOption = "full",
-    key_columns: Keys = None,
-    tombstones: TombstonesOption = "ignore",
-    strip_registry_prefix: StripRegistryPrefix = False,
-    row_schema: RowSchemaOption = None,
-    schema_evolution: SchemaEvolutionOption = None,
-    numbers: NumbersOption = None,
-    deletes: DeletesOption = None,
-    default_table: DefaultTable = None,
-    apply_truncates: Truncates = False,
     table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
-    **vendor: Any,
+    **flags: Any,
 ) -> int:
     """Decode the dead letters of a stream's log again, and apply refused changes again.
 
@@ -77,34 +51,21 @@ def replay(
 
     Example: changewire replay lake/ -f auto --target lake/tables/
     """
-    from changewire.jobs.logs import replay_log
-
-    decode_options = decode_options_of(
-        format,
-        row_image=row_image,
-        key_columns=key_columns,
-        tombstones=tombstones,
-        strip_registry_prefix=strip_registry_prefix,
-        **vendor,
-    )
-    tables = TableArguments(
-        row_schema,
-        schema_evolution,
-        numbers,
-        deletes,
-        None,
-        default_table,
-        apply_truncates,
-    ).options(target)
+    decode_options = decode_options_of(format, flags)
+    tables = table_options(target, flags)
     folder = whole(output)
-    stream = stream_options(
-        StreamArguments(checkpoint_of(checkpoint, folder), table_format), folder
-    )
+    stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
 
-    def job(packages: str | None) -> "Replayed":
-        return replay_log(folder, decode_options, stream, tables, where=where, packages=packages)
+    def job(spark: "SparkSession", table_format: str) -> "Replayed":
+        from changewire.engines.spark.log.place import LogPlace
+        from changewire.engines.spark.merge.options import apply_options
+        from changewire.engines.spark.merge.replay import replayed
 
-    done = on_log(job, packages, table_format, as_json=as_json)
+        log, checkpoint = LogPlace(stream.log, table_format), stream.checkpoint
+        how = apply_options(decode_options, tables, log=log, checkpoint=checkpoint)
+        return replayed(spark, how, where)
+
+    done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
     if done is None:
         return UNABLE
     found = done.dead_letters + done.refused

@@ -1,38 +1,24 @@
 """``changewire run``."""
 
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
-from changewire.cli.arguments import TableArguments, row_schema_of
+from changewire.cli.arguments import merged_tables, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
+    DECODE_FLAGS,
     ElementsAsOption,
     Inputs,
     Json,
-    Keys,
-    RowImageOption,
     Shape,
-    StripRegistryPrefix,
-    TombstonesOption,
     TopicFormat,
     choice_option,
     decode_options_of,
-    with_vendor_options,
+    with_flags,
 )
-from changewire.cli.runs import FailOn, FilesRequest, land_files, run_job
-from changewire.cli.streams import (
-    DefaultTable,
-    DeletesOption,
-    MaxDeadLetters,
-    MaxNewTables,
-    NumbersOption,
-    Output,
-    RowSchemaOption,
-    SchemaEvolutionOption,
-    ShowValues,
-    Target,
-    Truncates,
-)
+from changewire.cli.runs import FailOn, land_files, run_job
+from changewire.cli.streams import MaxDeadLetters, Output, ShowValues, Target, table_flags
 from changewire.engines.options import ENGINES
 
 EngineOption: TypeAlias = Annotated[
@@ -47,7 +33,8 @@ EngineOption: TypeAlias = Annotated[
 
 
 @ending
-@with_vendor_options
+@with_flags("engine", DECODE_FLAGS)
+@with_flags("target", table_flags("view"))
 def run(
     inputs: Inputs = None,
     *,
@@ -55,25 +42,14 @@ def run(
     output: Output,
     elements_as: ElementsAsOption = "changes",
     engine: EngineOption = "auto",
-    row_image: RowImageOption = "full",
-    key_columns: Keys = None,
-    tombstones: TombstonesOption = "ignore",
-    strip_registry_prefix: StripRegistryPrefix = False,
     shape: Shape = "auto",
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     target: Target = None,
-    row_schema: RowSchemaOption = None,
-    schema_evolution: SchemaEvolutionOption = None,
-    numbers: NumbersOption = None,
-    deletes: DeletesOption = None,
-    default_table: DefaultTable = None,
-    apply_truncates: Truncates = False,
-    max_new_tables: MaxNewTables = None,
     fail_on: FailOn = "never",
     config: Config = None,
     as_json: Json = False,
-    **vendor: Any,
+    **flags: Any,
 ) -> int:
     """Land files in a log of changes, control events and dead letters, and write a report.
 
@@ -85,36 +61,18 @@ def run(
     Example: changewire run -f aerospike-json topic/ --output lake/
     """
     del config  # it gave the other options their values
-    decode_options = decode_options_of(
-        format,
-        row_image=row_image,
-        key_columns=key_columns,
-        tombstones=tombstones,
-        strip_registry_prefix=strip_registry_prefix,
-        elements_as=elements_as,
-        **vendor,
-    )
-    given = TableArguments(
-        row_schema,
-        schema_evolution,
-        numbers,
-        deletes,
-        None,
-        default_table,
-        apply_truncates,
-        max_new_tables,
-        max_dead_letters,
-    )
-    tables = given.merged(target, elements_as)
-    request = FilesRequest(
+    decode_options = decode_options_of(format, flags, elements_as=elements_as)
+    tables = merged_tables(target, flags, elements_as, max_dead_letters)
+    job = partial(
+        land_files,
         inputs,
         output,
         decode_options,
-        engine,
-        shape,
-        tables,
-        row_schema_of(row_schema),
-        show_values,
-        as_json,
+        tables=tables,
+        row_schema=row_schema_of(flags["row_schema"]),
+        engine=engine,
+        shape=shape,
+        show_values=show_values,
+        as_json=as_json,
     )
-    return run_job(lambda: land_files(request), fail_on, as_json=as_json)
+    return run_job(job, fail_on, as_json=as_json)

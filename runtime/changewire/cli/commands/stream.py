@@ -1,49 +1,35 @@
 """``changewire stream``."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from changewire.cli.arguments import (
-    StreamArguments,
-    TableArguments,
-    checkpoint_of,
-    stream_options,
-)
+from changewire.cli.arguments import checkpoint_of, merged_tables, stream_options
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.options import (
+    DECODE_FLAGS,
     ElementsAsOption,
     Json,
-    Keys,
-    RowImageOption,
-    StripRegistryPrefix,
-    TombstonesOption,
     TopicFormat,
     decode_options_of,
     text_option,
-    with_vendor_options,
+    with_flags,
 )
-from changewire.cli.runs import FailOn, TopicsRequest, land_topics, run_job
+from changewire.cli.runs import FailOn, land_topics, run_job
 from changewire.cli.stdout import STDOUT
 from changewire.cli.streams import (
+    TABLE_FLAGS,
     Checkpoint,
     Continuous,
-    DefaultTable,
-    DeletesOption,
     MaxDeadLetters,
-    MaxNewTables,
     Metrics,
-    NumbersOption,
     Output,
     Packages,
-    RowSchemaOption,
-    SchemaEvolutionOption,
     ShowValues,
     TableFormatOption,
     Target,
-    Truncates,
-    View,
 )
 from changewire.cli.topics import Options, pairs
 
@@ -59,7 +45,8 @@ Subscribe = Annotated[
 
 
 @ending
-@with_vendor_options
+@with_flags("elements_as", DECODE_FLAGS)
+@with_flags("target", TABLE_FLAGS)
 def stream(
     *,
     format: TopicFormat,
@@ -72,26 +59,14 @@ def stream(
     table_format: TableFormatOption = None,
     continuous: Continuous = False,
     elements_as: ElementsAsOption = "changes",
-    row_image: RowImageOption = "full",
-    key_columns: Keys = None,
-    tombstones: TombstonesOption = "ignore",
-    strip_registry_prefix: StripRegistryPrefix = False,
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     metrics: Metrics = None,
     target: Target = None,
-    row_schema: RowSchemaOption = None,
-    schema_evolution: SchemaEvolutionOption = None,
-    numbers: NumbersOption = None,
-    deletes: DeletesOption = None,
-    view: View = None,
-    default_table: DefaultTable = None,
-    apply_truncates: Truncates = False,
-    max_new_tables: MaxNewTables = None,
     fail_on: FailOn = "never",
     config: Config = None,
     as_json: Json = False,
-    **vendor: Any,
+    **flags: Any,
 ) -> int:
     """Land Kafka topics in a log by a streaming query in Spark, and write a report.
 
@@ -102,40 +77,26 @@ def stream(
     Example: changewire stream -f auto --kafka broker:9092 --subscribe users -o lake/
     """
     del config  # it gave the other options their values
-    decode_options = decode_options_of(
-        format,
-        row_image=row_image,
-        key_columns=key_columns,
-        tombstones=tombstones,
-        strip_registry_prefix=strip_registry_prefix,
-        elements_as=elements_as,
-        **vendor,
-    )
+    decode_options = decode_options_of(format, flags, elements_as=elements_as)
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
-    given = TableArguments(
-        row_schema,
-        schema_evolution,
-        numbers,
-        deletes,
-        view,
-        default_table,
-        apply_truncates,
-        max_new_tables,
-        max_dead_letters,
-    )
-    place = checkpoint_of(checkpoint, output)
-    arguments = StreamArguments(place, table_format, continuous, max_dead_letters)
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
-    request = TopicsRequest(
+    job = partial(
+        land_topics,
         topics if subscribe is None else {**topics, "subscribe": subscribe},
         output,
         decode_options,
-        packages,
-        stream_options(arguments, output),
-        metrics,
-        given.merged(target, elements_as),
-        show_values,
-        as_json,
+        stream_options(
+            output,
+            checkpoint_of(checkpoint, output),
+            table_format,
+            is_continuous=continuous,
+            max_dead_letters=max_dead_letters,
+        ),
+        merged_tables(target, flags, elements_as, max_dead_letters),
+        packages=packages,
+        metrics=metrics,
+        show_values=show_values,
+        as_json=as_json,
     )
-    return run_job(lambda: land_topics(request), fail_on, is_continuous=continuous, as_json=as_json)
+    return run_job(job, fail_on, is_continuous=continuous, as_json=as_json)

@@ -55,7 +55,7 @@ def validate(
 
     Example: changewire validate -f aerospike-json --strict users.jsonl
     """
-    how = decode_options_of(format, key_columns=key_columns)
+    how = decode_options_of(format, {}, key_columns=key_columns)
     lines = Lines()
     messages = wrong = found = 0
     topics = topics_of(inputs, servers, subscribe, options)

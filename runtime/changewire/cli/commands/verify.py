@@ -1,7 +1,7 @@
 """``changewire verify``."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from changewire.cli.options import Json
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import DefaultTable, Packages, TableFormatOption, Truncates
+from changewire.engines.options import log_of
+from changewire.tables.names import absolute
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @ending
@@ -37,7 +42,6 @@ def verify(
 
     Example: changewire verify lake/ --target lake/tables/{database}/{table}
     """
-    from changewire.jobs.logs import StreamLog, verify_log
 
     def show(faults: Iterator[dict[str, Any]]) -> int:
         lines, number = Lines(), 0
@@ -47,13 +51,21 @@ def verify(
                 break
         return number
 
-    def job(packages: str | None) -> int:
-        log = StreamLog(
-            whole(output), target, table_format or "delta", default_table, apply_truncates, packages
-        )
-        return verify_log(log, show)
+    def job(spark: "SparkSession", table_format: str) -> int:
+        from changewire.engines.spark.merge.verify import verify as faults_of
 
-    number = on_log(job, packages, table_format, as_json=as_json)
+        faults = faults_of(
+            spark,
+            log_of(folder, table_format),
+            target=absolute(target, is_template=True),
+            table_format=table_format,
+            default_table=default_table,
+            apply_truncates=apply_truncates,
+        )
+        return show(row.asDict() for row in faults.toLocalIterator())
+
+    folder = whole(output)
+    number = on_log(job, "comparison", folder, packages, table_format, as_json=as_json)
     if number is None:
         return UNABLE
     say(f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}")

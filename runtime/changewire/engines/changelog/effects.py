@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -13,6 +12,7 @@ from changewire.engines.changelog.logged import TIME, Row
 from changewire.engines.effects import effects_of_logged
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE_OPS
+from changewire.tables.memory import KeyedImages, Update
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import position_in
 from changewire.tables.routing import NAMES
@@ -21,9 +21,6 @@ from changewire_messages.tables.arrow import ROW_MUTATION
 
 Effect: TypeAlias = dict[str, Any]
 """The effect of a change on one row, by the columns `EFFECT`."""
-
-Update: TypeAlias = tuple[Source, int]
-"""Source and first number of the sequence of an update."""
 
 EFFECT: Final = pa.schema(
     [
@@ -39,16 +36,8 @@ EFFECT: Final = pa.schema(
 )
 
 
-@dataclass
-class Images:
-    """The images of one update that came as two messages.
-
-    A before image says where a row was. Its key is deleted only if the after image of the same
-    source and sequence is known and has another key: if that is lost, the row is where it was.
-    """
-
-    befores: dict[str, list[Row]] = field(default_factory=dict)
-    afters: set[str] = field(default_factory=set)
+class LoggedImages(KeyedImages[str, Row]):
+    """The images of one update, as rows of a log."""
 
     def add(self, row: Row, effects: list[Effect]) -> None:
         """Add an image by its effect; a before image of a few columns says nothing."""
@@ -57,29 +46,19 @@ class Images:
         elif effects:
             self.afters.add(effects[-1]["key"])
 
-    @property
-    def has_moved(self) -> bool:
-        """Whether the row is known to have another key now."""
-        return bool(self.afters - self.befores.keys())
-
-    def gone(self) -> dict[str, list[Row]]:
-        """Return the before images of keys that no after image has."""
-        return {key: rows for key, rows in self.befores.items() if key not in self.afters}
-
 
 def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
     """Yield the effects of changes on rows, the images of an update among them together."""
-    updates: dict[Update, Images] = {}
+    updates: dict[Update, LoggedImages] = {}
     for row in changes:
         update, effects = update_of(row), effects_of(row)
         if update is not None:
-            updates.setdefault(update, Images()).add(row, effects)
+            updates.setdefault(update, LoggedImages()).add(row, effects)
         if not is_before(row):
             yield from effects
     for images in updates.values():
-        for rows in images.gone().values() if images.has_moved else ():
-            for row in rows:
-                yield from effects_of(row)[-1:]
+        for row in images.moved():
+            yield from effects_of(row)[-1:]
 
 
 def is_before(row: Row) -> bool:

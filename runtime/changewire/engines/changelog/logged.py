@@ -26,8 +26,8 @@ Row: TypeAlias = dict[str, Any]
 
 TIME: Final = pa.timestamp("us", tz="UTC")
 
-_TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
-_NEEDED: Final = ("op", "source", "event_time", "sequence", *_TEXTS, *ELEMENT_PLACE)
+TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
+_NEEDED: Final = ("op", "source", "event_time", "sequence", *TEXTS, *ELEMENT_PLACE)
 
 LOGGED: Final = pa.schema(
     [
@@ -41,7 +41,7 @@ LOGGED: Final = pa.schema(
 MESSAGE: Final = "message"
 """Column: why a change is refused."""
 
-_READ: Final = LOGGED.append(pa.field(MESSAGE, pa.string()))
+READ: Final = LOGGED.append(pa.field(MESSAGE, pa.string()))
 _DEFAULTS: Final[Mapping[str, Any]] = {KIND: CHANGE, ATTEMPT: 0, MESSAGE: None}
 """Of columns that a table of changes alone may lack."""
 
@@ -71,14 +71,14 @@ def logged(
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of a log with the columns `LOGGED` and `MESSAGE`; `attempts` gets its replays."""
     log.check(*_NEEDED)
-    for batch in log.batches(kinds, _READ.names):
+    for batch in log.batches(kinds, READ.names):
         found = batch
         for name, value in _DEFAULTS.items():
             if name not in batch.schema.names:
-                column = pa.repeat(pa.scalar(value, _READ.field(name).type), len(batch))
+                column = pa.repeat(pa.scalar(value, READ.field(name).type), len(batch))
                 found = found.append_column(name, column)
         try:
-            part = found.select(_READ.names).cast(_READ)
+            part = found.select(READ.names).cast(READ)
         except pa.ArrowException as error:
             raise OutputError(f"{log}: no log with rows as JSON text: {error}") from None
         if attempts is not None:

@@ -17,7 +17,6 @@ from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.typed import fitted
 from changewire.engines.typed.cells import Cells, RowCells
-from changewire.engines.typed.fitted import TypedColumns
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation
@@ -121,15 +120,16 @@ class TypedRows(JsonRows):
 
     def __init__(self, row: pa.Schema, keys: Sequence[str], *, exact: bool = False) -> None:
         """Remember the columns of rows, which of them are the key, and if no number is rounded."""
-        self._exact = exact
-        self._columns = TypedColumns(row, keys)
+        fields = {field.name: field for field in row}
+        key_only = [pa.field(name, pa.string()) for name in keys if name not in fields]
+        self._row, self._exact = row, exact
         self.keys: tuple[str, ...] = tuple(keys)
-        self.schema: Any = pa.schema([*self._columns.key_only, *row])
-        self.columns: Any = without_metadata([*row, *self._columns.key_only])
+        self.schema: Any = pa.schema([*key_only, *row])
+        self.columns: Any = without_metadata([*row, *key_only])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given."""
-        return {"row": self._columns.row, "keys": self.keys, "exact": self._exact}
+        return {"row": self._row, "keys": self.keys, "exact": self._exact}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the rest again."""
@@ -167,7 +167,7 @@ class TypedRows(JsonRows):
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row of the table that are not NULL."""
-        return {name: row[name] for name in self._columns.row.names if row[name] is not None}
+        return {name: row[name] for name in self._row.names if row[name] is not None}
 
     def row(self, named: Mapping[str, Any], values: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return a row of the table; one that is deleted has its key alone."""
@@ -195,10 +195,9 @@ class TypedRows(JsonRows):
 
     @cached_property
     def _cells(self) -> tuple[Cells, RowCells]:
-        return (
-            fitted.key_cells(self._columns.key),
-            fitted.row_cells(self._columns.row, exact=self._exact),
-        )
+        fields = {field.name: field for field in self.schema}
+        key = [fields[name] for name in self.keys]
+        return fitted.key_cells(key), fitted.row_cells(self._row, exact=self._exact)
 
 
 Shape: TypeAlias = JsonRows

@@ -45,13 +45,13 @@ class LogRows:
             self.place = str(within) if within.is_dir() else folder
             self._folder = Folder(self.place)
             self._folder.check(KIND)
-            self.schema = self._folder.schema
+            self.schema: Any = self._folder.schema
         elif isinstance(log, ArrowStream):
             # A reader is read once only.
             reader = pa.RecordBatchReader.from_stream(log)
             is_once = isinstance(log, pa.RecordBatchReader)
             self._table: Any = reader.read_all() if is_once else log
-            self.schema: Any = reader.schema
+            self.schema = reader.schema
         else:
             raise TypeError(f"expected a folder or a table, not {type(log).__name__}")
 

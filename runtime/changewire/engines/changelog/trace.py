@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from changewire.engines.changelog.effects import Images, effects_of, is_before, update_of
+from changewire.engines.changelog.effects import LoggedImages, effects_of, is_before, update_of
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.logged import (
     MESSAGE,
+    TEXTS,
     Attempts,
     Row,
     accepted,
@@ -32,7 +33,6 @@ from changewire.tables.order import ChangePosition, PositionedChange, position_i
 from changewire.tables.routing import TRUNCATE, goes_to_all, namespace_of
 from changewire_messages.change import Change, Sequence, Source
 
-_TEXTS: Final = ("key", "before_key", "before", "after", "attributes")
 _FOUND: Final = "found"
 """Column of rows that were found: the text of the key."""
 
@@ -156,7 +156,7 @@ def _object(log: LogRows, text: str) -> dict[str, Any]:
 
 def _change(row: Row) -> Change:
     """Return a change of a log; values of its rows are as JSON has them."""
-    texts: dict[str, Any] = {name: row[name] and parsed(row[name]) for name in _TEXTS}
+    texts: dict[str, Any] = {name: row[name] and parsed(row[name]) for name in TEXTS}
     sequence = row["sequence"]
     return Change(
         op=row["op"],
@@ -180,7 +180,7 @@ def _time(microseconds: int | None) -> datetime | None:
 def _befores(log: LogRows, changes: Iterable[Row]) -> dict[ChangePosition, BeforeImage]:
     """Return what before images do that came alone, by all images of their updates."""
     found = [update_of(row) for row in changes if is_before(row)]
-    updates = {one: Images() for one in found if one is not None}
+    updates = {one: LoggedImages() for one in found if one is not None}
     if not updates:
         return {}
     for row in accepted(_updates(log, {major for _, major in updates})).changes:

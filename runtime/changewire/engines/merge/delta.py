@@ -18,7 +18,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError
-from changewire.engines.typed.types import StructJson, sql_name, struct_json
+from changewire.engines.typed.types import StructJson, differing, struct_json
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""
@@ -129,14 +129,9 @@ def check_columns(
     path: str, there: Schema, needed: pa.Schema, advice: Mapping[str, str] = _NO_ADVICE
 ) -> None:
     """Check that a table has columns that it needs; `advice` says what to do, by their names."""
-    found, wanted = (
-        {one["name"]: sql_name(one["type"]) for one in columns_of(schema)["fields"]}
-        for schema in (there, Schema.from_arrow(needed))
-    )
-    for name, kind in wanted.items():
-        if found.get(name) != kind:
-            has = f"has {found[name]}" if name in found else "lacks it"
-            raise OutputError(
-                f"{path}: a column {name} of type {kind} is needed, and the table {has}"
-                f"{advice.get(name, '')}"
-            )
+    wanted = columns_of(Schema.from_arrow(needed))
+    for name, kind, has in differing(columns_of(there), wanted):
+        raise OutputError(
+            f"{path}: a column {name} of type {kind} is needed, and the table {has}"
+            f"{advice.get(name, '')}"
+        )

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ELEMENT_PLACE
+from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, WRITES
@@ -23,7 +23,6 @@ from changewire.tables.order import Order, position_in
 from changewire.tables.routing import NAMES, TRUNCATE, WRITE, RouteKey, Routing
 from changewire_messages.change import Source
 
-_SAID: Final = ("op", "source", "key", "before_key", "before", "after", "sequence", "attributes")
 _TRUNCATE: Final = ("kind", "op", "source", "sequence", *ELEMENT_PLACE)
 _HAS_KEY: Final = "has_key"
 
@@ -55,7 +54,7 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
         is_truncate = pc.and_kleene(pc.equal(rows["kind"], CONTROL), pc.equal(rows["op"], TRUNCATE))
         chosen = rows.select([*_TRUNCATE]).append_column("row", numbers).filter(is_truncate)
         for key, one, row in _truncates(chosen):
-            _add(found.of, key, one)
+            found.of[key] = found.of.get(key, SourceFacts()).plus(one)
             found.rows.setdefault(key, []).append(row["row"])
             found.lost += [] if row["sequence"] else [row["row"]]
     return found
@@ -65,14 +64,14 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
     """Return the content of a log, read once; a table is known if it exists."""
     found: dict[RouteKey, SourceFacts] = {}
     # Of texts no more is kept than whether they are there: Arrow does that while it reads.
-    said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in _SAID})}
+    said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in EFFECTIVE})}
     for part in log.rows(said, ds.field("kind") == CHANGE):
         for key, one, _ in _groups(part):
-            _add(found, key, one)
+            found[key] = found.get(key, SourceFacts()).plus(one)
     is_truncate = (ds.field("kind") == CONTROL) & (ds.field("op") == TRUNCATE)
     for part in log.rows(_TRUNCATE, is_truncate) if with_truncates else ():
         for key, one, _ in _truncates(part):
-            _add(found, key, one)
+            found[key] = found.get(key, SourceFacts()).plus(one)
     known = KnownLog(routing, found, _exists)
     # What was refused is in the log too, and its source must not become known by that.
     exists = {target for target in known.tables.names.values() if _exists(target)}
@@ -84,10 +83,6 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
 
 def _exists(target: Target) -> bool:
     return DeltaTable.is_deltatable(target.name)
-
-
-def _add(found: dict[RouteKey, SourceFacts], key: RouteKey, one: SourceFacts) -> None:
-    found[key] = one.plus(found[key]) if key in found else one
 
 
 def _said(rows: Any) -> dict[str, Any]:

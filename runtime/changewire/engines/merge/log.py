@@ -17,6 +17,7 @@ from deltalake.exceptions import DeltaError
 from changewire.engines.effects import EFFECTS, effects_of_logged
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import (
+    EFFECTIVE,
     ELEMENT_PLACE,
     LOG_COLUMNS,
     REFUSED,
@@ -28,14 +29,6 @@ from changewire.engines.log import (
 from changewire.engines.merge import delta
 from changewire.engines.retries import retried
 from changewire_messages.tables.arrow import ROW_MUTATION
-
-_EFFECTIVE: Final = (
-    *("op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
-)
-"""Columns that `EFFECTS` is made of."""
-
-READ: Final = ("kind", *_EFFECTIVE, *ELEMENT_PLACE)
-"""Columns of a log that are read to look for changes."""
 
 _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"}
 """Operations whose commits bring no rows."""
@@ -166,7 +159,7 @@ class LocalLog:
 
 def with_effects(rows: pa.Table) -> pa.Table:
     """Return rows of a log with the column `EFFECTS`, as decoded rows have it."""
-    changes = zip(rows["kind"].to_pylist(), rows.select([*_EFFECTIVE]).to_pylist(), strict=True)
+    changes = zip(rows["kind"].to_pylist(), rows.select([*EFFECTIVE]).to_pylist(), strict=True)
     found = [
         effects_of_logged(row) if kind == "change" and row["key"] is not None else None
         for kind, row in changes

@@ -11,14 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from changewire.engines.changelog.effects import Images, Update, update_of
+from changewire.engines.changelog.effects import LoggedImages, update_of
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import EFFECTS
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
-from changewire.engines.log import ELEMENT_PLACE
-from changewire.engines.merge.log import READ, LocalLog, with_effects
+from changewire.engines.log import ELEMENT_PLACE, READ
+from changewire.engines.merge.log import LocalLog, with_effects
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
+from changewire.tables.memory import Update
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in
@@ -34,10 +35,10 @@ Deletes: TypeAlias = Mapping[Source, list[dict[str, Any]]]
 
 def moved(rows: pa.Table, log: LocalLog, counts: Counter[str]) -> Deletes:
     """Return which keys the updates of a batch left; the log has the rows of the batch too."""
-    groups: dict[Update, Images] = {}
+    groups: dict[Update, LoggedImages] = {}
     _add_images(groups, rows)
     unknown = {one for one, images in groups.items() if len(images.befores) != len(images.afters)}
-    known: dict[Update, Images] = {}
+    known: dict[Update, LoggedImages] = {}
     if unknown:
         # All that is known of these updates is in the log, also what the batch has.
         majors = pa.array(sorted({major for _, major in unknown}), pa.int64())
@@ -45,12 +46,11 @@ def moved(rows: pa.Table, log: LocalLog, counts: Counter[str]) -> Deletes:
         where &= ds.field("key").is_valid()
         for part in log.rows(READ, where, ds.field("sequence", "major").isin(majors)):
             _add_images(known, with_effects(part), unknown)
-    waiting = (len(one.gone()) for one in known.values() if not one.has_moved)
-    counts["waiting_before_images"] += sum(waiting)
+    counts["waiting_before_images"] += sum(one.waiting() for one in known.values())
     return _deletes({**groups, **known})
 
 
-def _deletes(groups: Mapping[Update, Images]) -> Deletes:
+def _deletes(groups: Mapping[Update, LoggedImages]) -> Deletes:
     found: dict[Source, list[dict[str, Any]]] = {}
     for (source, major), images in groups.items():
         for key, rows in images.gone().items() if images.has_moved else ():
@@ -61,7 +61,7 @@ def _deletes(groups: Mapping[Update, Images]) -> Deletes:
 
 
 def _add_images(
-    groups: dict[Update, Images], rows: pa.Table, wanted: Container[Update] | None = None
+    groups: dict[Update, LoggedImages], rows: pa.Table, wanted: Container[Update] | None = None
 ) -> None:
     """Add the images among decoded rows with `EFFECTS`, of all updates or of those wanted."""
     is_half = pc.not_equal(pc.is_null(rows["before"]), pc.is_null(rows["after"]))
@@ -69,7 +69,7 @@ def _add_images(
     for row in rows.select([*_IMAGE]).filter(is_image).to_pylist():
         update = update_of(row)
         if update is not None and (wanted is None or update in wanted):
-            groups.setdefault(update, Images()).add(row, row[EFFECTS] or [])
+            groups.setdefault(update, LoggedImages()).add(row, row[EFFECTS] or [])
 
 
 def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
@@ -91,7 +91,7 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
     # Statistics of the first number let all files but the last be skipped.
     near = None if least is None else ds.field("sequence", "major") >= least
     found: dict[str, Order] = {}
-    groups: dict[Update, Images] = {}
+    groups: dict[Update, LoggedImages] = {}
 
     def take(mutations: pa.Table) -> None:
         chosen = fitted(mutations.filter(pc.equal(mutations["kind"], DELETE)), shape).mutations

@@ -10,8 +10,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.applied import not_applied
-from changewire.engines.errors import KeysMissingError, StreamError
+from changewire.engines.applied import check_keys, not_applied
+from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
 from changewire.engines.merge.facts import facts_of
@@ -19,11 +19,12 @@ from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import MUTATIONS, mutations_of
 from changewire.engines.merge.options import LocalOptions
-from changewire.engines.merge.plan import plan, refused_in, sources_of
+from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
 from changewire.engines.merge.rows import Floors, TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
-from changewire.engines.typed.plan import plans
+from changewire.engines.typed.plan import TableThere, plans, table_plan
+from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import Refusal, find_routes
 
@@ -49,10 +50,11 @@ class Merges:
         facts = facts_of(rows, with_truncates=options.tables.apply_truncates)
         sources = sources_of(rows, facts, options)
         routes = find_routes(sources.route_keys, options.routing, known.tables)
-        of_table = partial(there, log=self.log.id, adopts=options.adopts)
         planned, reasons = plans(
             routes,
-            lambda target, keys: plan(target, keys, sources, options, of_table(target.name)),
+            lambda target, keys: table_plan(
+                self._there(target), keys, sources, options, DeltaRsRules()
+            ),
             _FATAL,
         )
         refused = refused_in(rows, facts, routes, reasons)
@@ -83,13 +85,13 @@ class Merges:
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
 
+    def _there(self, target: Target) -> TableThere:
+        """Return what a table is before a batch."""
+        table = there(target.name, self.log.id, adopts=self.options.adopts)
+        found = (None, None) if table is None else (table.columns(), table.keys)
+        return TableThere(target, *found)
+
     def check_keys(self, rows: pa.Table) -> None:
         """Refuse a batch in which no change has a key, if none ever had one."""
-        if self.known.tables.names:
-            return
-        changes = rows.filter(pc.equal(rows["kind"], CHANGE))
-        if len(changes) and changes["key"].null_count == len(changes):
-            raise KeysMissingError(
-                f"none of {len(changes)} changes has a key, so no table can take them; name the "
-                "columns of the key by `key_columns`. Nothing of the batch was written"
-            )
+        keys = rows.filter(pc.equal(rows["kind"], CHANGE))["key"]
+        check_keys(len(keys), keys.null_count, has_tables=bool(self.known.tables.names))

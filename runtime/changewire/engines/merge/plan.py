@@ -12,35 +12,21 @@ import pyarrow as pa
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.effects import EFFECTS
-from changewire.engines.errors import OutputError
+from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
-from changewire.engines.merge.table import LocalTable
-from changewire.engines.typed import plan as typed
-from changewire.engines.typed.plan import BatchSources, SchemaOf
-from changewire.engines.typed.refused import RefusedRows
+from changewire.engines.typed.plan import BatchSources, RefusedRows, SchemaOf
 from changewire.engines.typed.types import (
     StructJson,
-    columns_as_json,
     columns_of,
     has_unsafe_names,
     parts,
     struct_json,
 )
-from changewire.tables.names import Target
 from changewire.tables.order import position_in
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order
 
-_READ: Final = ("topic", "partition", "offset", "path", "number", "element")
 _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
-
-class TablePlan(NamedTuple):
-    """How a table has its rows, None while that is not known, and which changes do not fit it."""
-
-    shape: Shape | None
-    refusals: list[RefusedRows]
-    is_usable: bool = True
 
 
 class DeltaRsRules(NamedTuple):
@@ -69,37 +55,14 @@ class DeltaRsRules(NamedTuple):
         """Whether values of a type can be compared: a merge by lists or structs fails."""
         return isinstance(kind, str)
 
+    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> Shape:
+        """Return how a table has its rows."""
+        return JsonRows() if columns is None else TypedRows(columns_of(columns), keys, exact=exact)
+
 
 def _has_nul(kind: Any) -> bool:
     """Whether a name inside of a type has a NUL."""
     return any("\0" in name or _has_nul(part) for name, part in parts(kind))
-
-
-def plan(
-    target: Target,
-    routes: list[RouteKey],
-    sources: BatchSources,
-    options: LocalOptions,
-    table: LocalTable | None,
-) -> TablePlan:
-    """Return how a table has its rows after a batch."""
-    rows = options.rows_of(target)
-    if isinstance(rows, str) and rows == "json":
-        return TablePlan(JsonRows(), [])
-    given = None if isinstance(rows, str) else columns_as_json(rows)
-    current, keys = (None, None) if table is None else (table.columns(), table.keys)
-    how = typed.TypedTables(
-        options.decode_options, DeltaRsRules(), given, options.tables.schema_evolution
-    )
-    found = typed.typed_plan(typed.TableThere(target.name, current, keys), routes, sources, how)
-    if found.columns is None:
-        return TablePlan(None, found.refusals, found.is_usable)
-    try:
-        exact = options.tables.numbers == "refuse"
-        shape = TypedRows(columns_of(found.columns), found.keys, exact=exact)
-        return TablePlan(shape, found.refusals)
-    except ValueError as error:
-        raise OutputError(f"{target.name}: {error}") from None
 
 
 def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSources:
@@ -120,7 +83,7 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
 def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
     """Return the schemas in the messages of routes, in the order of their first messages."""
     first: dict[Any, tuple[Any, int]] = {}
-    columns = rows.select(["after", "schema_fingerprint", *_READ])
+    columns = rows.select(["after", "schema_fingerprint", *ELEMENT_PLACE])
     for route, numbers in facts.rows.items():
         part = columns.take(pa.array(numbers, pa.int64())).to_pylist()
         for number, row in zip(numbers, part, strict=True):

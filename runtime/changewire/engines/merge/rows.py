@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import UNSET
 
+from changewire.engines.applied import decided_name
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.known import KnownLog
 from changewire.engines.merge.log import LocalLog
@@ -84,7 +85,7 @@ class TableMerge:
             easy = with_order(
                 easy, lambda order, key, kind: kind == DELETE or deletes.get(key, OLDEST) <= order
             )
-        mark = self._mark()
+        mark = decided_name(schema_of(shape).names)
         schema = without_metadata(schema_of(shape)).append(pa.field(mark, pa.bool_()))
         rows = _as_rows(easy, schema)
         if hard or floors.truncate > OLDEST:
@@ -145,7 +146,7 @@ class TableMerge:
             stored = None if row is None else state_from(row[COLUMN], shape.values(row))
             named = {name: (row or changes[0][CONTENT])[name] for name in shape.keys}
             try:
-                mutations = [shape.mutation(_sequenced(one), one[CONTENT]) for one in changes]
+                mutations = [shape.mutation(one, one[CONTENT]) for one in changes]
                 mutations.sort(key=lambda mutation: mutation.position)
                 state = merged(stored, mutations, floor, deletes.get(key, OLDEST))
                 if state is not UNSET:
@@ -158,19 +159,6 @@ class TableMerge:
     def _keys(self, found: pa.Table) -> pa.Table:
         """Return the columns of keys."""
         return pa.table({name: pc.struct_field(found[CONTENT], name) for name in self.shape.keys})
-
-    def _mark(self) -> str:
-        """Return the name of a column that says that rows are decided: no other column has it."""
-        name, taken = "decided", {one.lower() for one in schema_of(self.shape).names}
-        while name in taken:
-            name = f"_{name}"
-        return name
-
-
-def _sequenced(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mutation with its sequence as one column."""
-    major = one["major"]
-    return {**one, "sequence": None if major is None else {"major": major, "minor": one["minor"]}}
 
 
 def _as_rows(found: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
 
-from changewire.engines.applied import KEYS, OWNER, property_text, property_value
+from changewire.engines.applied import OWNER, keys_in, owned_by
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.json_rows import COMMENTS, ROW
@@ -39,9 +39,8 @@ class LocalTable:
     def __init__(self, table: DeltaTable, name: str, log: str) -> None:
         """Read the properties of the table; `log` is the id of the log."""
         properties = table.metadata().configuration
-        keys = property_value(properties.get(KEYS))
         self.table = table
-        self.keys: tuple[str, ...] | None = None if keys is None else tuple(keys)
+        self.keys: tuple[str, ...] | None = keys_in(properties)
         self.owner: str | None = properties.get(OWNER)
         self.is_owned: bool = self.owner == log
         self._name = name
@@ -120,7 +119,7 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
 def made(name: str, shape: Shape, log: str) -> LocalTable:
     """Return a table, made if it does not exist, with all columns that its shape has."""
     schema = schema_of(shape)
-    owned = {KEYS: property_text([*shape.keys]), OWNER: log}
+    owned = owned_by(log, shape.keys)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from changewire.engines.errors import OutputError, naming
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import ELEMENT_PLACE, lacking
-from changewire.engines.typed.types import type_name
+from changewire.engines.typed.types import columns_as_json, differing
 
 if sys.platform != "win32":
     import fcntl
@@ -185,15 +185,11 @@ def _opened(folder: Path, schema: pa.Schema) -> Any:
         found = ds.dataset([str(file) for file in files], format="parquet")
     except pa.ArrowException as error:
         raise OutputError(f"{folder}: it is not a log of Parquet files ({error})") from error
-    there = {field.name: type_name(field.type) for field in found.schema}
-    for field in schema:
-        kind = type_name(field.type)
-        if there.get(field.name) != kind:
-            has = f"has {there[field.name]}" if field.name in there else "lacks it"
-            raise OutputError(
-                f"log: a column {field.name} of type {kind} is needed, and {folder} {has}; choose "
-                "another output folder"
-            )
+    for name, kind, has in differing(columns_as_json(found.schema), columns_as_json(schema)):
+        raise OutputError(
+            f"log: a column {name} of type {kind} is needed, and {folder} {has}; choose another "
+            "output folder"
+        )
     return found
 
 

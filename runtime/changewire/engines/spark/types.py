@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
     DataType,
     IntegerType,
-    LongType,
     MapType,
     StringType,
     StructField,
     StructType,
-    TimestampType,
 )
 
 from changewire.changes.vendors import VendorKeywords
-from changewire.engines.layout import CHANGE_COLUMNS, REJECTION_COLUMNS
+from changewire.engines import layout
 from changewire.engines.typed.schemas import RowSchema, options_of_log, schema_columns
 from changewire.engines.typed.types import columns_as_json, columns_of
 from changewire_messages.change.spark import CHANGE, REJECTION
@@ -30,31 +28,29 @@ from changewire_messages.change.spark import CHANGE, REJECTION
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-HEADERS = ArrayType(
-    StructType([StructField("key", StringType()), StructField("value", BinaryType())])
-)
+HEADERS = from_arrow_type(layout.HEADERS)
 
 
 def _commented(name: str, kind: DataType, comment: str) -> StructField:
     return StructField(name, kind, metadata={"comment": comment})
 
 
-RECORD_FIELDS = [
-    _commented("topic", StringType(), "Kafka topic of the record."),
-    _commented("partition", IntegerType(), "Kafka partition of the record."),
-    _commented("offset", LongType(), "Kafka offset of the record."),
-    _commented("timestamp", TimestampType(), "Kafka timestamp of the record."),
-    _commented("headers", HEADERS, "Kafka headers of the record, in their order."),
-    _commented("path", StringType(), "File that the record was read from."),
-    _commented("number", LongType(), "Number of the record in its file, from 0."),
-]
-"""Place of a record."""
+_COMMENTS: Final = {
+    "value": "The message.",
+    "key": "The Kafka record key.",
+    "topic": "Kafka topic of the record.",
+    "partition": "Kafka partition of the record.",
+    "offset": "Kafka offset of the record.",
+    "timestamp": "Kafka timestamp of the record.",
+    "headers": "Kafka headers of the record, in their order.",
+    "path": "File that the record was read from.",
+    "number": "Number of the record in its file, from 0.",
+}
 
 INPUT = StructType(
     [
-        _commented("value", BinaryType(), "The message."),
-        _commented("key", BinaryType(), "The Kafka record key."),
-        *RECORD_FIELDS,
+        _commented(name, from_arrow_type(kind), _COMMENTS[name])
+        for name, kind in layout.INPUT_COLUMNS.items()
     ]
 )
 """What is decoded."""
@@ -126,15 +122,6 @@ def nullable(kind: DataType, scalar: Callable[[DataType], DataType] = lambda kin
     return scalar(kind)
 
 
-def differing(found: StructType, needed: StructType) -> Iterator[tuple[str, str, str]]:
-    """Yield columns of a table that are not as needed: name, needed type, and the found one."""
-    there = {field.name: field.dataType.simpleString() for field in found.fields}
-    for field in needed.fields:
-        name, kind = field.name, field.dataType.simpleString()
-        if there.get(name) != kind:
-            yield name, kind, f"has {there[name]}" if name in there else "lacks it"
-
-
 def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
     """Return fields that may be NULL: in a decoded row either a change or a rejection is."""
     chosen = [fields[name] for name in names]
@@ -152,15 +139,15 @@ def _rows(kinds: str, own: list[StructField]) -> StructType:
             _commented("elements", IntegerType(), elements),
             _commented("leniencies", ArrayType(StringType()), leniencies),
             *own,
-            *_nullable(REJECTION, REJECTION_COLUMNS),
+            *_nullable(REJECTION, layout.REJECTION_COLUMNS),
             _commented("record_key", BinaryType(), "The Kafka record key."),
             _commented("value", BinaryType(), "The message, of a dead letter only."),
-            *RECORD_FIELDS,
+            *(INPUT[name] for name in layout.RECORD_COLUMNS),
         ]
     )
 
 
-ROWS: Final = _rows("change, control or dead_letter.", _nullable(CHANGE, CHANGE_COLUMNS))
+ROWS: Final = _rows("change, control or dead_letter.", _nullable(CHANGE, layout.CHANGE_COLUMNS))
 """Decoded rows, as `changewire.engines.decode` makes them."""
 
 

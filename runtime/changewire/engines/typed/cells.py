@@ -52,11 +52,7 @@ class CellError(ValueError):
 
 
 def fitted_row(row: Mapping[str, Any], cells: Cells, at: str, used: list[str]) -> dict[str, Any]:
-    """Return the columns of a row, which is at a JSON Pointer; those without a cell are left out.
-
-    Raises:
-        CellError: A value does not fit its column.
-    """
+    """Return the columns of a row at a JSON Pointer that have a cell; or raise a `CellError`."""
     return {
         name: None if value is None else cells[name](value, f"{at}/{pointer_token(name)}", used)
         for name, value in row.items()
@@ -72,11 +68,7 @@ class RowCells:
     """
 
     def __init__(self, columns: Iterable[pa.Field], typed_by: str = "") -> None:
-        """Take the columns; `typed_by` is as for `reading_of`.
-
-        Raises:
-            ValueError: A column is of a type that no value of a message can have.
-        """
+        """Take the columns; `typed_by` is as for `reading_of`."""
         self.cells: Cells = {column.name: field_cell(column, typed_by) for column in columns}
         folded = Counter(map(str.lower, self.cells))
         self._by_folded = {one.lower(): one for one in self.cells if folded[one.lower()] == 1}

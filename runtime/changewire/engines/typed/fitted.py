@@ -21,23 +21,6 @@ _STEP: Final = "fitting the row to its table"
 _parsed: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
 
 
-class TypedColumns:
-    """Columns of rows, and of their key; columns of the key that the row lacks are text.
-
-    Attributes:
-        row: Columns of the row.
-        key: Columns of the key.
-        key_only: Those of them that the row lacks.
-    """
-
-    def __init__(self, row: pa.Schema, keys: Sequence[str]) -> None:
-        """Remember the columns of rows, and find those of the key by their names."""
-        fields = {field.name: field for field in row}
-        self.row = row
-        self.key: Any = pa.schema([fields.get(name, pa.field(name, pa.string())) for name in keys])
-        self.key_only: list[Any] = [field for field in self.key if field.name not in fields]
-
-
 class Fitted(NamedTuple):
     """The columns of a change, or why it does not fit its table.
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import OutputError
-from changewire.engines.options import SchemaEvolution
 from changewire.engines.typed.evolve import evolved, key_fault
-from changewire.engines.typed.refused import OtherKeys, OtherSchemas, RefusedRows
+from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.schemas import declared
-from changewire.engines.typed.types import StructJson, field_json, sql_name, struct_json
+from changewire.engines.typed.types import (
+    StructJson,
+    columns_as_json,
+    field_json,
+    sql_name,
+    struct_json,
+)
 from changewire.tables.names import Target
 from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
@@ -50,7 +56,40 @@ class BatchSources:
     schemas: list[SchemaOf] = field(default_factory=list)
 
 
-class TableRules(Protocol):
+@dataclass(frozen=True)
+class RefusedRows:
+    """Changes that name a row, and truncates, from some sources; and why they are refused.
+
+    Attributes:
+        routes: Where they come from.
+        why: Why they are refused.
+        keys: If given, only changes that name their rows by other columns.
+        fingerprint: If given, only changes with a row of this schema; None is no schema.
+    """
+
+    routes: list[RouteKey]
+    why: Refusal
+    keys: tuple[str, ...] | None = None
+    fingerprint: str | UnsetType | None = UNSET
+
+    def takes(self, row: Mapping[str, Any]) -> bool:
+        """Whether the decoded row of a change from these sources is one of them."""
+        if self.keys is not None:
+            return row["key"] is not None and _names(row["key"]) != sorted(self.keys)
+        if self.fingerprint is not UNSET:
+            return row["schema_fingerprint"] == self.fingerprint and row["after"] is not None
+        return True
+
+
+def _names(key: str) -> list[str]:
+    return sorted(msgspec.json.decode(key, type=dict[str, Raw]))
+
+
+ShapeT = TypeVar("ShapeT")
+ShapeT_co = TypeVar("ShapeT_co", covariant=True)
+
+
+class TableRules(Protocol[ShapeT_co]):
     """What tables of a format can have; types are in the JSON form of a StructType."""
 
     def kept(self, columns: StructJson) -> StructJson:
@@ -69,66 +108,47 @@ class TableRules(Protocol):
         """Whether values of a type, which has no map, can be compared, so that they name rows."""
         ...
 
-
-@dataclass(frozen=True)
-class TypedTables:
-    """How tables get their columns: those that are given, else those in messages."""
-
-    decode_options: DecodeOptions
-    rules: TableRules
-    given: StructJson | None = None
-    evolution: SchemaEvolution = "add_columns"
+    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> ShapeT_co:
+        """Return how a table has its rows, JSON text without columns; or raise a ValueError."""
+        ...
 
 
 class TableThere(NamedTuple):
     """A table before a batch, with None for missing or unknown columns and keys."""
 
-    name: str
+    target: Target
     columns: StructJson | None
     keys: tuple[str, ...] | None
 
 
-class TypedPlan(NamedTuple):
-    """Which columns one table has, and what does not fit it.
+@dataclass(frozen=True)
+class TablePlan(Generic[ShapeT]):
+    """How one table has its rows, and what does not fit it.
 
     Attributes:
-        columns: Its columns, without that of metadata; None while they or its key are not known.
-        keys: Those of its key.
-        has_changed: Whether the table exists, and has other columns.
+        shape: How it has its rows; None while its columns or its key are not known.
         refusals: Which changes do not fit it.
+        has_changed: Whether the table exists, and has other columns.
         is_usable: Whether any change can be applied to it.
     """
 
-    columns: StructJson | None
-    keys: tuple[str, ...]
-    has_changed: bool
-    refusals: list[RefusedRows]
+    shape: ShapeT | None
+    refusals: list[RefusedRows] = field(default_factory=list)
+    has_changed: bool = False
     is_usable: bool = True
-
-
-class _Plan(Protocol):
-    """The plan of a table, of any store: what does not fit it, and whether any change does."""
-
-    @property
-    def refusals(self) -> list[RefusedRows]: ...
-    @property
-    def is_usable(self) -> bool: ...
-
-
-PlanT = TypeVar("PlanT", bound=_Plan)
 
 
 def plans(
     found: Routes,
-    plan: Callable[[Target, list[RouteKey]], PlanT],
+    plan: Callable[[Target, list[RouteKey]], TablePlan[ShapeT]],
     fatal: tuple[type[Exception], ...],
-) -> tuple[dict[Target, PlanT], list[RefusedRows]]:
+) -> tuple[dict[Target, TablePlan[ShapeT]], list[RefusedRows]]:
     """Return the plans of the tables of a batch, and which changes do not fit them.
 
     Tables that cannot be planned are left out, and taken from the routes. What planning raises
     refuses the changes of a table, unless it is fatal and ends the batch.
     """
-    made: dict[Target, PlanT] = {}
+    made: dict[Target, TablePlan[ShapeT]] = {}
     refused: list[RefusedRows] = []
     for target, routes in [*found.targets.items()]:
         try:
@@ -148,38 +168,45 @@ def plans(
     return made, refused
 
 
-def typed_plan(
-    table: TableThere, routes: list[RouteKey], sources: BatchSources, tables: TypedTables
-) -> TypedPlan:
-    """Return which columns a table, whose changes come from routes, has after a batch.
-
-    Raises:
-        OutputError: Columns that the user gave do not fit it.
-    """
-    rules, current = tables.rules, table.columns
+def table_plan(
+    table: TableThere,
+    routes: list[RouteKey],
+    sources: BatchSources,
+    options: AppliedOptions,
+    rules: TableRules[ShapeT],
+) -> TablePlan[ShapeT]:
+    """Return how a table, whose changes come from routes, has its rows after a batch."""
+    rows, current = options.rows_of(table.target), table.columns
+    if isinstance(rows, str) and rows == "json":
+        return TablePlan(rules.shape(None, (), exact=False))
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     used = [schema for schema in sources.schemas if schema.route in routes]
-    if tables.given is None:
-        by_schema, reasons = _declared(used, tables.decode_options)
+    if isinstance(rows, str):
+        by_schema, reasons = _declared(used, options.decode_options)
     else:
-        by_schema, reasons = {_NONE: tables.given}, {}
+        by_schema, reasons = {_NONE: columns_as_json(rows)}, {}
     faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
     reasons |= {one: fault for one, fault in faults.items() if fault is not None}
     kept = [(one, rules.kept(of)) for one, of in by_schema.items() if one not in reasons]
-    found = evolved(current, kept, tables.evolution, rules.widens)
+    found = evolved(current, kept, options.tables.schema_evolution, rules.widens)
     reasons |= found.refused
-    if tables.given is not None and reasons:
-        raise OutputError(f"{table.name}: {reasons[_NONE]}")
+    if not isinstance(rows, str) and reasons:
+        raise OutputError(f"{table.target.name}: {reasons[_NONE]}")
     refusals += _mismatches(used, reasons)
     named = struct_json([field_json(one, "string") for one in keys or ()])
     fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
     if fault is not None:
         refusals = [_refused_alone(routes, Refusal("key-mismatch", "/key", fault))]
-        return TypedPlan(None, (), has_changed=False, refusals=refusals, is_usable=False)
-    columns = found.columns if keys and found.columns["fields"] else None
+        return TablePlan(None, refusals, is_usable=False)
+    if not keys or not found.columns["fields"]:
+        return TablePlan(None, refusals)
     has_changed = current is not None and sql_name(current) != sql_name(found.columns)
-    return TypedPlan(columns, keys or (), has_changed, refusals)
+    try:
+        shape = rules.shape(found.columns, keys, exact=options.tables.numbers == "refuse")
+    except ValueError as error:
+        raise OutputError(f"{table.target.name}: {error}") from None
+    return TablePlan(shape, refusals, has_changed)
 
 
 def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
@@ -202,7 +229,7 @@ def _other_keys(
     text = f"the table's key has the columns {', '.join(keys)}"
     for route in routes:
         if {*sources.keys.get(route, ())} - {keys}:
-            yield OtherKeys([route], Refusal("key-mismatch", "/key", text), keys)
+            yield RefusedRows([route], Refusal("key-mismatch", "/key", text), keys)
 
 
 def _declared(
@@ -222,4 +249,4 @@ def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[Re
         reason = reasons.get(schema.fingerprint or _NONE)
         if reason is not None and schema.route[1] == WRITE:
             why = Refusal("schema-mismatch", "/after", reason)
-            yield OtherSchemas([schema.route], why, schema.fingerprint)
+            yield RefusedRows([schema.route], why, fingerprint=schema.fingerprint)

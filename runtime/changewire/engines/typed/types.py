@@ -7,7 +7,7 @@ have; the JSON form has them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -111,6 +111,17 @@ def sql_name(kind: Any) -> str:
     if kind["type"] == "struct":
         return f"struct<{','.join(f'{name}:{text}' for name, text in inner)}>"
     return f"{kind['type']}<{','.join(text for _, text in inner)}>" if inner else str(kind["type"])
+
+
+def differing(found: StructJson, needed: StructJson) -> Iterator[tuple[str, str, str]]:
+    """Yield columns of a table that are not as needed: name, needed type, and what is there."""
+    there, wanted = (
+        {one["name"]: sql_name(one["type"]) for one in struct["fields"]}
+        for struct in (found, needed)
+    )
+    for name, kind in wanted.items():
+        if there.get(name) != kind:
+            yield name, kind, f"has {there[name]}" if name in there else "lacks it"
 
 
 def has_unsafe_names(kind: Any) -> bool:

@@ -9,6 +9,7 @@ import typer
 from changewire.changes.decode_options import AUTO
 from changewire.cli.ending import UNABLE, ended, ending
 from changewire.cli.options import (
+    VENDOR_FLAGS,
     FoundFormat,
     Inputs,
     Json,
@@ -17,7 +18,7 @@ from changewire.cli.options import (
     StripRegistryPrefix,
     decode_options_of,
     text_option,
-    with_vendor_options,
+    with_flags,
 )
 from changewire.cli.records import records, report_rejected
 from changewire.cli.stderr import counted, notice
@@ -42,7 +43,7 @@ ShowValues = Annotated[
 
 
 @ending
-@with_vendor_options
+@with_flags("key_columns", VENDOR_FLAGS)
 def infer(
     inputs: Inputs = None,
     *,
@@ -65,7 +66,7 @@ def infer(
 
     Example: changewire schema infer users.jsonl --out schemas/shop/user.json
     """
-    observer = Observer(decode_options_of(format, key_columns=key_columns, **vendor))
+    observer = Observer(decode_options_of(format, vendor, key_columns=key_columns))
     for record in records(inputs, shape, strip_registry_prefix=strip_registry_prefix):
         for rejected in observer.add(record):
             report_rejected(record.position, rejected, as_json=as_json)

@@ -19,20 +19,18 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
-from changewire.engines.changelog.logged import LOGGED, TIME, rows_in, truncates_of
+from changewire.engines.changelog.logged import LOGGED, rows_in, truncates_of
 from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.merge.current import accepted
+from changewire.engines.spark.merge.current import accepted, is_named
 from changewire.engines.spark.merge.from_log import is_truncate
-from changewire.engines.spark.types import differing
 from changewire.engines.spark.variant import numbers_as_text, variants_of
 from changewire.engines.typed.schemas import given_columns, options_of_log
-from changewire.tables.mutations import DELETE
-from changewire.tables.names import NO_TABLE
+from changewire.engines.typed.types import columns_as_json, differing
 from changewire.tables.version_rows import VersionNames, check_names
 
 if TYPE_CHECKING:
@@ -104,7 +102,7 @@ def history(
     make = Versions(shape, truncates, names)
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        groups = groupby(_plain_rows(batches), key=itemgetter(GROUP))
+        groups = groupby(chain.from_iterable(map(rows_in, batches)), key=itemgetter(GROUP))
         rows = (row for _, of_key in groups for row in make.rows([*of_key]))
         yield from batched(rows, make.schema)
 
@@ -114,14 +112,6 @@ def history(
     if not isinstance(shape, _VariantRows):
         return versions
     return versions.withColumns(variants_of((KEY, ROW)))
-
-
-def _plain_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Yield effects; times are microseconds, since Python has no years beyond 9999."""
-    for batch in batches:
-        place = batch.schema.get_field_index("event_time")
-        times = batch.column(place).cast(TIME).cast(pa.int64())
-        yield from batch.set_column(place, "event_time", times).to_pylist()
 
 
 class _VariantRows(JsonRows):
@@ -159,14 +149,10 @@ def spark_type(schema: pa.Schema) -> StructType:
 def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
     """Return the rows of a table in a log, and deletes of all tables of its database."""
     there = {field.name: field.dataType.simpleString() for field in log.schema.fields}
-    for name, _, _ in differing(log.schema, spark_type(LOGGED)):
+    for name, _, _ in differing(log.schema.jsonValue(), columns_as_json(LOGGED)):
         found = there.get(name, "not there")
         raise OutputError(f"no log with rows as JSON text: its column {name} is {found}")
-    parts = (F.nullif(F.col("source")[name], F.lit("")) for name in ("database", "schema", "table"))
-    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
-    is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
-    is_for_all = (F.col("op") == DELETE) & F.col("source.table").isNull() & is_above
-    return log.where((named == table) | is_for_all).select(*LOGGED.names, *more)
+    return log.where(is_named(table)).select(*LOGGED.names, *more)
 
 
 def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -12,16 +12,13 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.changelog.effects import is_before, update_of
 from changewire.engines.changelog.keys import parsed, wanted_key
-from changewire.engines.changelog.logged import LOGGED, rows_in
+from changewire.engines.changelog.logged import MESSAGE, READ, rows_in
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.changelog.trace import traced
 from changewire.engines.spark.history.query import spark_type, table_in
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.tables.history import History
-
-_MESSAGE: Final = "message"
-_READ: Final = LOGGED.append(pa.field(_MESSAGE, pa.string()))
 
 
 def trace(
@@ -54,7 +51,7 @@ def trace(
     """
     wanted = wanted_key(key)
     rows = LogPlace(log, table_format).read(spark)
-    found = table_in(rows, table, _MESSAGE)
+    found = table_in(rows, table, MESSAGE)
     has_key = F.col("key").isNotNull() | F.col("before_key").isNotNull()
 
     def is_wanted(text: str | None) -> bool:
@@ -65,12 +62,12 @@ def trace(
             keys = zip(*(batch.column(n).to_pylist() for n in ("key", "before_key")), strict=True)
             yield batch.filter(pa.array([any(map(is_wanted, texts)) for texts in keys], pa.bool_()))
 
-    mine = found.where(has_key).mapInArrow(each, spark_type(_READ))
+    mine = found.where(has_key).mapInArrow(each, spark_type(READ))
     parts = [mine, *([found.where(is_truncate())] if apply_truncates else [])]
     first = pa.concat_tables(map(_collected, parts))
     majors = {
         row["sequence"]["major"]
-        for row in chain.from_iterable(map(rows_in, first.drop([_MESSAGE]).to_batches()))
+        for row in chain.from_iterable(map(rows_in, first.drop([MESSAGE]).to_batches()))
         if is_before(row) and update_of(row) is not None
     }
     if majors:  # the images of these updates may have other keys
@@ -80,4 +77,4 @@ def trace(
 
 
 def _collected(rows: DataFrame) -> pa.Table:
-    return rows.toArrow().select(_READ.names).cast(_READ)
+    return rows.toArrow().select(READ.names).cast(READ)

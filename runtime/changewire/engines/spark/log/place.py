@@ -14,7 +14,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.log import STATISTICS, STATISTICS_OPTION
 from changewire.engines.options import LOG_FORMATS
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.types import differing
+from changewire.engines.typed.types import differing
 from changewire.tables.names import is_path
 from changewire.tested import RELEASES, ran_with
 
@@ -73,7 +73,8 @@ class LogPlace:
                 f"no table_format {self.table_format!r}; there are: {', '.join(LOG_FORMATS)}"
             )
         found = self.schema(spark)
-        for name, kind, has in differing(found, columns) if found is not None else ():
+        needed = columns.jsonValue()
+        for name, kind, has in differing(found.jsonValue(), needed) if found is not None else ():
             raise OutputError(
                 f"log: a column {name} of type {kind} is needed, and {self.target} {has}; choose "
                 "another log and checkpoint"

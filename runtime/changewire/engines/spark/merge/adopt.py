@@ -69,12 +69,7 @@ def adopt_table(
 
 
 def _check(rows: DataFrame, key_columns: Sequence[str], target: str) -> None:
-    """Check that keys name rows, each another one.
-
-    Raises:
-        ValueError: There are no keys.
-        OutputError: They do not.
-    """
+    """Check that keys name rows, each another one."""
     if not key_columns or isinstance(key_columns, str):
         raise ValueError(f"key_columns are names of columns, at least one, and not {key_columns!r}")
     missing = [name for name in key_columns if name not in rows.columns]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.errors import KeysMissingError
+from changewire.engines.applied import check_keys
 from changewire.engines.known import KnownLog
 from changewire.engines.options import BatchId, StreamListener, TableCounts
 from changewire.engines.spark.cause import named_errors, repeated_if_lost
@@ -41,14 +41,7 @@ class Merger:
     known: KnownLog | None = None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
-        """Write a batch; a retry changes nothing.
-
-        Raises:
-            ConservationError: The decoded rows do not add up; nothing was written.
-            TooManyDeadLettersError: The batch has too many dead letters; nothing was written.
-            KeysMissingError: No change has a key, and none ever had; nothing was written.
-            StreamError: A table cannot be merged into.
-        """
+        """Write a batch; a retry changes nothing."""
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
         with named_errors(), settings as most, persisted(rows) as kept:
@@ -70,16 +63,8 @@ class Merger:
             self.known = known_log(
                 there, options.routing, with_truncates=with_truncates, table_format=log.table_format
             )
-        sources = facts.sources
-        if (
-            sources.changes
-            and sources.changes == sources.key_missing
-            and not self.known.tables.names
-        ):
-            raise KeysMissingError(
-                f"none of {sources.changes} changes has a key, so no table can take them; name the "
-                "columns of the key by `key_columns`. Nothing of the batch was written"
-            )
+        sources, has_tables = facts.sources, bool(self.known.tables.names)
+        check_keys(sources.changes, sources.key_missing, has_tables=has_tables)
         log.append(log_rows(rows), batch.query, batch.number)
         merge = BatchMerge(self.query, self.known, rows, facts, log.read(spark), most)
         merge.tables()

@@ -50,15 +50,7 @@ def becomes(
     has_hard: bool,
     text: RowText = RowText.MIXED,
 ) -> Becomes:
-    """Return what the rows of a table become.
-
-    Args:
-        mutations: As `mutations_of` returns them, without failures; kept, if `has_hard`.
-        shape: How the table has its rows.
-        held: What is known of the table.
-        has_hard: Whether a key may be hard.
-        text: How JSON texts of rows have the columns of their keys.
-    """
+    """Return what rows become by mutations without failures, which are kept if `has_hard`."""
     easy, hard = mutations, None
     if has_hard:
         keys = mutations.where(~_is_easy()).select("key").distinct()

@@ -36,12 +36,7 @@ class Moved(NamedTuple):
 
 
 def moved(rows: DataFrame, log: DataFrame) -> Moved:
-    """Return which keys the updates of a batch left.
-
-    Args:
-        rows: Decoded rows of the batch with `EFFECTS`, of sources that send such images.
-        log: The log, which has these rows too.
-    """
+    """Return which keys the updates of a batch left; the log has the rows of the batch too."""
     groups = _groups(rows).localCheckpoint()
     is_open = F.size("before_keys") != F.size("after_keys")
     majors = [

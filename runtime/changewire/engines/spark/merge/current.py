@@ -19,6 +19,7 @@ from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.tables.mutations import DELETE
+from changewire.tables.names import NO_TABLE
 from changewire.tables.order import OLDEST, Order
 
 
@@ -59,22 +60,17 @@ def is_named(table: str) -> Any:
     A delete that names no table is of all tables of its database.
     """
     source = F.col("source")
-    name = F.concat_ws(".", source["database"], source["schema"], source["table"])
-    is_for_all = (F.col("op") == DELETE) & source["table"].isNull()
-    return (name == table) | (is_for_all & F.lit(table).startswith(F.concat(name, F.lit("."))))
+    parts = (F.nullif(source[name], F.lit("")) for name in ("database", "schema", "table"))
+    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
+    is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
+    is_for_all = (F.col("op") == DELETE) & source["table"].isNull() & is_above
+    return (named == table) | is_for_all
 
 
 def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
-    """Return what rows become by all changes of a table in a log, of deleted rows as well.
+    """Return `NAMED`, `CONTENT` and `STATE` of a table's rows by its log, of deleted rows as well.
 
-    Args:
-        mine: Rows of the log of this table.
-        log: All rows of the log.
-        shape: How the table has its rows.
-        floor: Order of the newest truncate.
-
-    Returns:
-        Columns ``named``, ``content`` and ``state``.
+    `mine` are the rows of the log of this table, `floor` is the order of its newest truncate.
     """
     changes = with_effects(accepted(mine, log))
     moved = moved_in(changes.where(F.col("op") == "update"))
@@ -90,11 +86,9 @@ def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OL
 
 
 def accepted(mine: DataFrame, log: DataFrame) -> DataFrame:
-    """Return the changes of a log that tables take, each as the newest replay decoded it.
+    """Return the changes of a table that it takes, each as the newest replay decoded it.
 
-    Args:
-        mine: Rows of the log of one table.
-        log: All rows of the log: a replay may give a change another table.
+    All rows of the log are needed: a replay may give a change another table.
     """
     changes = without(mine.where(is_change()), open_refusals(mine))
     again = log.where(F.col("kind").isin(CHANGE, CONTROL) & (F.col(ATTEMPT) > 0))

@@ -12,6 +12,7 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from changewire.engines.effects import EFFECTS, effects_of_logged
 from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.log import READ
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.tables.mutations import DELETE, WRITES
@@ -19,14 +20,10 @@ from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, TRUNCATE, Namespace, Routing
 from changewire_messages.tables.spark import ROW_MUTATION
 
-_READ: Final = (
-    *("kind", "op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
-    *("topic", "partition", "offset", "path", "number", "element"),
-)
 _MOST: Final = 1024
 
 
-def with_effects(changes: DataFrame, columns: Sequence[str] = _READ) -> DataFrame:
+def with_effects(changes: DataFrame, columns: Sequence[str] = READ) -> DataFrame:
     """Return columns of changes of a log with the column `EFFECTS`, for `mutations_of`."""
     chosen = changes.select(*columns)
     kind = StructType([*chosen.schema.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))])
@@ -38,7 +35,7 @@ def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for start in range(0, len(batch), _MOST):
             part = batch.slice(start, _MOST)
-            read = part.select([*_READ])
+            read = part.select([*READ])
             found = [effects_of_logged(row) for row in read.to_pylist()]
             yield part.append_column(EFFECTS, pa.array(found, kind))
 
@@ -49,13 +46,7 @@ def deletes_something() -> Column:
 
 
 def feeds(routing: Routing, target: Target, namespaces: Iterable[Namespace]) -> Any:
-    """Return the condition that a row of a log goes to a table.
-
-    Args:
-        routing: How sources find their targets.
-        target: The table.
-        namespaces: System and database of the sources that feed it.
-    """
+    """Return the condition that a row of a log goes to a table, which some namespaces feed."""
     source, named = F.col("source"), F.lit(True)  # noqa: FBT003 - a column of this value
     for name, value in zip(routing.template.fields, target.origin, strict=True):
         field = source[name]

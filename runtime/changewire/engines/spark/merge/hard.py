@@ -49,16 +49,7 @@ _FATAL: Final = (MemoryError, KeyboardInterrupt)
 
 
 def decided(mutations: DataFrame, shape: Shape, held: Held) -> DataFrame:
-    """Return what the rows of hard keys become.
-
-    Args:
-        mutations: All mutations of these keys in the batch.
-        shape: How the table has its rows.
-        held: What is known of the table.
-
-    Returns:
-        Columns of `decided_type`.
-    """
+    """Return what the rows of hard keys become."""
     keys = mutations.groupBy("key").agg(F.first(NAMED).alias(NAMED))
     parts = [mutations.select(F.lit(_BATCH).alias(_ORIGIN), "*")]
     if held.table is not None:

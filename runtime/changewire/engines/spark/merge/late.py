@@ -68,15 +68,7 @@ def logged_deletes(
     *,
     with_befores: bool,
 ) -> Deletes:
-    """Return the deletes of a table that a log has.
-
-    Args:
-        log: The log.
-        is_of_table: Condition that its rows go to the table.
-        shape: How the table has its rows.
-        bounds: Least and greatest first number of their sequences. None: all are returned.
-        with_befores: Whether updates may have moved rows by two messages.
-    """
+    """Return the deletes of a table that a log has, all or with a first number within bounds."""
     # Statistics of the first number let Delta and Iceberg skip all files but the last.
     major = F.col("sequence.major")
     is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
@@ -117,13 +109,7 @@ def _in_sql(deletes: DataFrame, shape: Shape) -> Deletes | None:
 
 
 def without_deleted(newest: DataFrame, late: DataFrame, deletes: Deletes) -> DataFrame:
-    """Return the newest mutations of keys without the writes that are older than a delete.
-
-    Args:
-        newest: The mutations.
-        late: Mutations that may be older than a delete.
-        deletes: As `logged_deletes` returns them.
-    """
+    """Return the newest mutations of keys without the writes that are older than a delete."""
     rows = deletes.rows
     if not deletes.are_few:
         rows = rows.join(late.select(NAMED).distinct(), NAMED, "left_semi")

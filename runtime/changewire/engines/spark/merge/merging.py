@@ -18,25 +18,22 @@ from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.becomes import Becomes, becomes
 from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.facts import BatchFacts, schemas_of
-from changewire.engines.spark.merge.from_log import feeds
+from changewire.engines.spark.merge.from_log import feeds, is_truncate
 from changewire.engines.spark.merge.late import Held, logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
-from changewire.engines.spark.merge.part import QueryTables, TablePart, is_of, persisted, view_of
-from changewire.engines.spark.merge.plan import is_from, plan
+from changewire.engines.spark.merge.part import QueryTables, TablePart, persisted, view_of
+from changewire.engines.spark.merge.plan import is_from, is_of, is_refused, plan
 from changewire.engines.spark.merge.refusals import WHY, Refused, with_reasons
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.typed import plan as typed
-from changewire.engines.typed.plan import BatchSources
-from changewire.engines.typed.refused import LostTruncates
+from changewire.engines.typed.plan import BatchSources, plans
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import REFUSALS, RouteKey, Routes, find_routes
 
-_LOST: Final = LostTruncates([], REFUSALS["truncate-without-sequence"])
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 """What ends a batch; whatever else planning a table raises refuses its changes."""
 
@@ -88,20 +85,20 @@ class BatchMerge:
         self.counts += not_applied(operations, with_truncates=with_truncates)
         routes = find_routes(sources.route_keys, self.options.routing, self.known.tables)
         self._refuse_routes(routes)
-        if "embedded" in self.options.rows.values():
+        if self.options.has_embedded:
             sources = self._with_schemas()
-        plans, refusals = typed.plans(
+        found, refusals = plans(
             routes,
             lambda target, keys: plan(
                 target, keys, sources, self.options, self.query.of(self.spark, target)
             ),
             _FATAL,
         )
-        self.refused.by_rows += refusals
+        self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
         accepted = self._accepted()
         befores = self._moved(accepted)
-        deleted = self.known.deleted(plans, are_flagged=self.options.keeps_deleted)
-        for target, one in plans.items():
+        deleted = self.known.deleted(found, are_flagged=self.options.keeps_deleted)
+        for target, one in found.items():
             if one.shape is not None:
                 part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
                 self._prepare(part, has_changed=one.has_changed)
@@ -112,7 +109,8 @@ class BatchMerge:
             self.rows = with_reasons(self.rows, routes.refused)
             self.refused.are_marked = True
         if self.options.tables.apply_truncates and self.facts.counts.by_operation["truncate"]:
-            self.refused.by_rows.append(_LOST)
+            is_lost = is_truncate() & F.col("sequence").isNull()
+            self.refused.by_rows.append((is_lost, REFUSALS["truncate-without-sequence"]))
 
     def _with_schemas(self) -> BatchSources:
         sources = self.facts.sources

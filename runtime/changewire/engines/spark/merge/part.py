@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
-from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +16,7 @@ from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.tables.names import Target, target_from, template_of
 from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import NAMES, RouteKey
+from changewire.tables.routing import RouteKey
 
 
 @dataclass
@@ -37,11 +34,7 @@ class QueryTables:
     there: dict[Target, There | None] = field(default_factory=dict)
 
     def of(self, spark: SparkSession, target: Target) -> There | None:
-        """Return a table; None if it does not exist.
-
-        Raises:
-            OwnerError: It belongs to another query.
-        """
+        """Return a table; None if it does not exist."""
         if target not in self.there:
             table = SparkTable(target.name, self.options.format)
             self.there[target] = table.there(spark, self.query)
@@ -81,16 +74,6 @@ class TablePart:
 def view_of(view: str, target: Target) -> str:
     """Return the name of the view of a table."""
     return target_from(template_of(view), target.origin).name
-
-
-def is_of(keys: list[RouteKey]) -> Any:
-    """Return the condition that a row has one of some sources, whatever it does."""
-    source = F.col("source")
-    conditions = []
-    for one in {key[0] for key in keys}:
-        parts = [source[name].eqNullSafe(getattr(one, name)) for name in NAMES]
-        conditions.append(reduce(lambda a, b: a & b, parts))
-    return reduce(or_, conditions, F.lit(False))  # noqa: FBT003 - a column of this value
 
 
 @contextmanager

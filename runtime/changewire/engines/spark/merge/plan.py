@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import reduce
+from operator import and_, or_
 from typing import Any, NamedTuple, cast
 
+from msgspec import UNSET
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
@@ -14,15 +16,20 @@ from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
-from changewire.engines.spark.types import differing, nullable
-from changewire.engines.typed import plan as typed
-from changewire.engines.typed.plan import BatchSources
-from changewire.engines.typed.refused import LostTruncates, OtherKeys, OtherSchemas, RefusedRows
-from changewire.engines.typed.types import StructJson, field_json, struct_json
+from changewire.engines.spark.types import nullable
+from changewire.engines.typed.plan import (
+    BatchSources,
+    RefusedRows,
+    TablePlan,
+    TableThere,
+    table_plan,
+)
+from changewire.engines.typed.types import StructJson, differing, field_json, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, WRITE, RouteKey
 from changewire.tables.row_state import COLUMN
+from changewire_messages.change import Source
 from changewire_messages.tables.spark import ROW_STATE
 
 
@@ -39,22 +46,6 @@ class There:
     columns: StructType
     keys: tuple[str, ...] | None
     is_owned: bool = True
-
-
-class TablePlan(NamedTuple):
-    """How one table has its rows, and what does not fit it.
-
-    Attributes:
-        shape: How it has its rows; None while its columns or its key are not known.
-        has_changed: Whether the table exists, and has other columns.
-        refusals: Which changes do not fit it.
-        is_usable: Whether any change can be applied to it.
-    """
-
-    shape: Shape | None
-    has_changed: bool
-    refusals: list[RefusedRows]
-    is_usable: bool = True
 
 
 class _Rules(NamedTuple):
@@ -76,6 +67,9 @@ class _Rules(NamedTuple):
         del kind  # Spark compares all but maps
         return True
 
+    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> Shape:
+        return JsonShape() if columns is None else TypedShape(_struct(columns), keys, exact=exact)
+
 
 def plan(
     target: Target,
@@ -83,46 +77,21 @@ def plan(
     sources: BatchSources,
     options: ApplyOptions,
     there: There | None,
-) -> TablePlan:
-    """Return how a table has its rows after a batch.
-
-    Args:
-        target: The table.
-        routes: Where its changes come from.
-        sources: Where all changes of the batch come from.
-        options: How changes are applied.
-        there: The table as it is; None if it does not exist.
-
-    Raises:
-        OutputError: The table was not made by changewire, or columns that the user gave do not fit.
-    """
-    rows = options.rows_of(target)
-    shape: Shape = JsonShape()
+) -> TablePlan[Shape]:
+    """Return how a table has its rows after a batch."""
+    current = keys = None
     if there is not None:
+        is_json = options.rows_of(target) == "json"
         needed = StructType([StructField(COLUMN, ROW_STATE)])
-        check_columns(there.columns, shape.columns if rows == "json" else needed, target.name)
-    if rows == "json":
-        return TablePlan(shape, has_changed=False, refusals=[])
-    given = rows.jsonValue() if isinstance(rows, StructType) else None
-    current, keys = (None, None) if there is None else (_without_state(there.columns), there.keys)
-    table = typed.TableThere(target.name, current, keys)
-    how = typed.TypedTables(
-        options.decode_options, _Rules(options.format), given, options.tables.schema_evolution
-    )
-    found = typed.typed_plan(table, routes, sources, how)
-    if found.columns is None:
-        return TablePlan(None, False, found.refusals, found.is_usable)  # noqa: FBT003
-    shape = TypedShape(_struct(found.columns), found.keys, exact=options.tables.numbers == "refuse")
-    return TablePlan(shape, found.has_changed, found.refusals)
+        check_columns(there.columns, JsonShape().columns if is_json else needed, target.name)
+        current, keys = _without_state(there.columns), there.keys
+    table = TableThere(target, current, keys)
+    return table_plan(table, routes, sources, options, _Rules(options.format))
 
 
 def check_columns(found: StructType, needed: StructType, name: str) -> None:
-    """Check that a table has the columns that it needs.
-
-    Raises:
-        OutputError: It lacks one, or has it of another type.
-    """
-    for column, kind, has in differing(found, needed):
+    """Check that a table has the columns that it needs."""
+    for column, kind, has in differing(found.jsonValue(), needed.jsonValue()):
         advice = ""
         if column == COLUMN:
             advice = (
@@ -136,38 +105,33 @@ def check_columns(found: StructType, needed: StructType, name: str) -> None:
 
 def is_from(keys: list[RouteKey]) -> Any:
     """Return the condition that a row comes from one of some sources."""
-    conditions = F.lit(False)  # noqa: FBT003 - a column of this value
+    found = F.lit(False)  # noqa: FBT003 - a column of this value
     for source, op in keys:
-        condition = F.col("op").isin(*WRITES) if op == WRITE else F.col("op") == op
-        for name in NAMES:
-            condition = condition & F.col("source")[name].eqNullSafe(getattr(source, name))
-        conditions = conditions | condition
-    return conditions
+        is_op = F.col("op").isin(*WRITES) if op == WRITE else F.col("op") == op
+        found = found | (is_op & _is_source(source))
+    return found
 
 
-@singledispatch
+def is_of(keys: list[RouteKey]) -> Any:
+    """Return the condition that a row has one of some sources, whatever it does."""
+    return reduce(or_, map(_is_source, {source for source, _ in keys}))
+
+
+def _is_source(source: Source) -> Any:
+    return reduce(and_, (F.col("source")[n].eqNullSafe(getattr(source, n)) for n in NAMES))
+
+
 def is_refused(refused: RefusedRows) -> Any:
     """Return the condition that decoded rows meet which are refused."""
-    return is_from(refused.routes) & (F.col("key").isNotNull() | is_truncate())
-
-
-@is_refused.register
-def _(refused: OtherKeys) -> Any:
-    names = F.array_sort(F.json_object_keys("key"))
-    is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
-    return is_from(refused.routes) & F.col("key").isNotNull() & is_other
-
-
-@is_refused.register
-def _(refused: OtherSchemas) -> Any:
-    has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(refused.fingerprint))
-    return is_from(refused.routes) & has_it & F.col("after").isNotNull()
-
-
-@is_refused.register
-def _(refused: LostTruncates) -> Any:
-    del refused
-    return is_truncate() & F.col("sequence").isNull()
+    is_one = is_from(refused.routes)
+    if refused.keys is not None:
+        names = F.array_sort(F.json_object_keys("key"))
+        is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
+        return is_one & F.col("key").isNotNull() & is_other
+    if refused.fingerprint is not UNSET:
+        has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(refused.fingerprint))
+        return is_one & has_it & F.col("after").isNotNull()
+    return is_one & (F.col("key").isNotNull() | is_truncate())
 
 
 def _without_state(table: StructType) -> StructJson:

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from changewire.engines.decode import Decoder
-from changewire.engines.effects import EFFECTS, EffectsDecoder, LeanEffectsDecoder
+from changewire.engines.effects import EFFECTS
 from changewire.engines.options import ApplyKeywords, Listener, StreamListener, asked
 from changewire.engines.spark.decode import check_positions, mapped
 from changewire.engines.spark.log.place import LogPlace
@@ -20,7 +20,7 @@ from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import observed
-from changewire.engines.spark.types import ROWS, row_columns
+from changewire.engines.spark.types import ROWS, struct_of
 from changewire.engines.spark.worker import KernelTally, tally_of
 from changewire.engines.typed.images import IMAGE, ImagesDecoder
 from changewire_messages.tables.spark import ROW_MUTATION
@@ -111,10 +111,7 @@ def decoded_rows(
     one_type = options.one_type
     columns = [*ROWS.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))]
     if one_type is not None and decoder is None:
-        columns.append(StructField(IMAGE, one_type))
-        decoder = ImagesDecoder(options.decode_options, row_columns(one_type))
-    if decoder is None:
-        has_schemas = "embedded" in options.rows.values()
-        kind = EffectsDecoder if has_schemas else LeanEffectsDecoder
-        decoder = kind(options.decode_options)
+        columns.append(StructField(IMAGE, struct_of(one_type)))
+        decoder = ImagesDecoder(options.decode_options, one_type)
+    decoder = decoder or options.decoder()
     return mapped(messages, decoder, StructType(columns), tally)

@@ -14,9 +14,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.mutations import FAILURE_TYPE
-from changewire.engines.spark.merge.plan import is_refused
 from changewire.engines.spark.merge.shapes import arrow_schema
-from changewire.engines.typed.refused import RefusedRows
 from changewire.tables.mutations import WRITES
 from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey
 from changewire_messages.change import Source
@@ -33,12 +31,12 @@ class Refused:
     """Why changes of a batch are refused.
 
     Attributes:
-        by_rows: Conditions of their rows.
+        by_rows: Conditions of their rows, and why.
         by_place: Positions of changes and `FAILURE`.
         are_marked: Whether rows have `ROUTE_WHY`.
     """
 
-    by_rows: list[RefusedRows] = field(default_factory=list)
+    by_rows: list[tuple[Column, Refusal]] = field(default_factory=list)
     by_place: list[DataFrame] = field(default_factory=list)
     are_marked: bool = False
 
@@ -47,10 +45,10 @@ class Refused:
         found = F.lit(None).cast(FAILURE_TYPE)
         if self.are_marked:
             found = F.when(F.col("key").isNotNull() | is_truncate(), F.col(ROUTE_WHY))
-        for one in reversed(self.by_rows):
-            values = one.why._asdict().items()
+        for condition, refusal in reversed(self.by_rows):
+            values = refusal._asdict().items()
             why = F.struct(*(F.lit(value).alias(name) for name, value in values))
-            found = F.when(is_refused(one), why).otherwise(found)
+            found = F.when(condition, why).otherwise(found)
         return found
 
 

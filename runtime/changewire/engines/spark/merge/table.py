@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import KEYS, OWNER, property_text, property_value
-from changewire.engines.errors import ConflictError, OwnerError
+from changewire.engines.applied import OWNER, decided_name, keys_in, owned_by
+from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import ROW
+from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import schema_of
@@ -27,16 +26,12 @@ from changewire.engines.spark.parts import quoted
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 
-_TRIES: Final = 5
-_SECONDS: Final = 0.5
 _CONFLICT: Final = re.compile(
     r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
     r"|DELTA_(METADATA|PROTOCOL)_CHANGED|(Metadata|Protocol)ChangedException"
     r"|CommitFailedException|Found (new )?conflicting|Cannot commit, missing data files"
 )
 """What the text of an error has if another writer came first."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -57,15 +52,7 @@ class SparkTable:
         return self.format.identifier(self.target)
 
     def there(self, spark: SparkSession, query: str) -> There | None:
-        """Return the table; None if it does not exist.
-
-        Args:
-            spark: The session.
-            query: Id of the query that wants it.
-
-        Raises:
-            OwnerError: It belongs to another query.
-        """
+        """Return the table; None if it does not exist."""
         columns = schema_of(spark, self.format.name, self.target)
         if columns is None:
             return None
@@ -78,8 +65,7 @@ class SparkTable:
                 "other's changes. Choose another target, or stop that query and take it over by "
                 "changewire.spark.adopt_table"
             )
-        keys = property_value(properties.get(KEYS))
-        return There(columns, None if keys is None else tuple(keys), owner is not None)
+        return There(columns, keys_in(properties), owner is not None)
 
     def make(
         self,
@@ -90,12 +76,8 @@ class SparkTable:
         *,
         has_changed: bool,
     ) -> There:
-        """Make the table if it does not exist, or give it new columns; return it.
-
-        Raises:
-            OutputError: It exists, and has other columns.
-        """
-        owned = {KEYS: property_text([*shape.keys]), OWNER: query}
+        """Make the table if it does not exist, or give it new columns; return it."""
+        owned = owned_by(query, shape.keys)
         if there is None:
             self.format.create(spark, self.target, shape.columns, owned)
             check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
@@ -112,27 +94,20 @@ class SparkTable:
         is_older = is_newer("s", f"t.{COLUMN}")
         statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
         statement += "WHEN MATCHED THEN DELETE"
-        found = retried(lambda: spark.sql(statement, source=newest).collect())
+        found = merged(spark, self.target, statement, newest)
         return self.format.merged(found)["deleted"]
 
     def merge(self, rows: DataFrame, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:
         """Merge rows, one for each key; return how many were inserted, updated and deleted.
 
-        Args:
-            rows: Columns ``named``, ``content``, ``state`` and ``decided``. Those that are decided
-                replace their row; others do so if they are newer.
-            shape: How the table has its rows.
-            keeps_deleted: Whether deleted rows stay, with a flag.
-
-        Raises:
-            ConflictError: Other writers did not let it be done.
+        Those that are ``decided`` replace their row, others do so if they are newer.
         """
-        decided = _free("decided", shape)
+        decided = decided_name(shape.columns.names)
         source = rows.select(*row_columns(shape), F.col("decided").alias(decided))
         statement = _statement(self.identifier, shape, decided, keeps_deleted=keeps_deleted)
         spark = rows.sparkSession
         self.format.refresh(spark, self.target)
-        return self.format.merged(retried(lambda: spark.sql(statement, source=source).collect()))
+        return self.format.merged(merged(spark, self.target, statement, source))
 
     def view(self, spark: SparkSession, name: str, shape: Shape) -> None:
         """Make a view of the rows that are not deleted, or give it the columns of the table."""
@@ -154,14 +129,6 @@ def row_columns(shape: Shape) -> list[Column]:
     return [found[name].alias(name) for name in shape.columns.names]
 
 
-def _free(name: str, shape: Shape) -> str:
-    """Return a name that no column of a table has."""
-    taken = {one.lower() for one in shape.columns.names}
-    while name in taken:
-        name = f"_{name}"
-    return name
-
-
 def _statement(identifier: str, shape: Shape, decided: str, *, keeps_deleted: bool) -> str:
     """Return the MERGE of a table."""
     names = [quoted(name) for name in shape.columns.names]
@@ -180,22 +147,15 @@ def _statement(identifier: str, shape: Shape, decided: str, *, keeps_deleted: bo
     return f"MERGE INTO {identifier} t USING {{source}} s ON {is_same} {' '.join(clauses)}"
 
 
-def retried(action: Callable[[], T]) -> T:
-    """Return what an action returns; it is tried again if another writer came first.
+def merged(spark: SparkSession, table: str, statement: str, source: DataFrame) -> list[Row]:
+    """Return what a MERGE returns; it is tried again if another writer came first."""
 
-    Raises:
-        ConflictError: Other writers came first each time.
-    """
-    for number in range(_TRIES):
+    def run() -> list[Row]:
         try:
-            return action()
-        except RAISED as error:  # noqa: PERF203 - there are few tries
-            found = _CONFLICT.search(full_text(error))
-            if found is None:
+            return spark.sql(statement, source=source).collect()
+        except RAISED as error:
+            if _CONFLICT.search(full_text(error)) is None:
                 raise
-            if number == _TRIES - 1:
-                raise ConflictError(
-                    f"another writer came first {_TRIES} times: {found[0]}"
-                ) from error
-            time.sleep(_SECONDS)
-    raise AssertionError  # each try returns or raises
+            raise WriteConflictError from error
+
+    return retried(table, run)

@@ -49,13 +49,8 @@ def batch_settings(spark: SparkSession) -> Generator[int, None, None]:
 def limit_partitions(spark: SparkSession, changes: int, table: SparkTable, most: int) -> None:
     """Let shuffles have no more partitions than the MERGE of a table needs.
 
-    Each partition is a task, and a file of the table. For use within `batch_settings`.
-
-    Args:
-        spark: The session.
-        changes: Changes of the batch.
-        table: The table; all partitions are used if its size is not known.
-        most: Partitions that the session has.
+    Each partition is a task, and a file of the table; a table of unknown size takes the most. For
+    use within `batch_settings`.
     """
     if is_remote(spark):
         return

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import KEYS, property_value
+from changewire.engines.applied import keys_in
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace, schema_of
@@ -75,7 +75,7 @@ def shape_of(spark: SparkSession, table: SparkTable) -> Shape | None:
         return None
     if set(columns.names) == set(JsonShape().columns.names):
         return JsonShape()
-    keys = property_value(properties_of(spark, table.identifier).get(KEYS))
+    keys = keys_in(properties_of(spark, table.identifier))
     row = type(columns)([field for field in columns.fields if field.name != COLUMN])
     return TypedShape(row, keys or ())
 

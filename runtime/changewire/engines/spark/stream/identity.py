@@ -30,9 +30,6 @@ def identity(
     """Return the id of the query that a checkpoint is of; a new checkpoint gets one.
 
     A batch job writes it, so the checkpoint may be on any file system that Spark knows.
-
-    Raises:
-        CheckpointError: The checkpoint is that of another query.
     """
     text = _read(spark, f"{checkpoint}/{FOLDER}")
     if not text:

@@ -15,8 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.streaming.query import StreamingQuery
 
-from changewire.engines.counts import ConservationError
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.counts import ConservationError, Counts, MessageCounts
 from changewire.engines.spark.jvm import last_progress
 
 _DELIVERED: Final = "changewire_delivered"
@@ -25,12 +24,7 @@ _DELIVERED: Final = "changewire_delivered"
 _DECODED: Final = "changewire_decoded"
 """Name of what is counted above it."""
 
-_KINDS: Final = {
-    "changes": CHANGE,
-    "controls": CONTROL,
-    "valid": MESSAGE,
-    "dead_letters": DEAD_LETTER,
-}
+_KINDS: Final = {name: kind for name, (kind, _) in (MessageCounts.kinds | Counts.kinds).items()}
 _MILLISECONDS: Final = 1000
 _WRITTEN: Final = "addBatch"
 """Step that only a batch with rows has; Spark also reports triggers that found nothing."""

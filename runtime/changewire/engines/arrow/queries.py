@@ -1,21 +1,26 @@
-"""What rows of a table are now, and what they were, by a log: Arrow tables."""
+"""Queries on a log: rows of its tables, changes of one row, and what is open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in
-from changewire.engines.changelog.logged import table_log, truncates_of
+from changewire.engines.changelog.keys import wanted_key
+from changewire.engines.changelog.logged import place_of, table_log, truncates_of
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
-from changewire.engines.changelog.source import ChangeLog, LogRows
+from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
+from changewire.engines.changelog.trace import traced
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED
 from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
+from changewire.tables.history import History
 from changewire.tables.version_rows import VersionNames, check_names
 
 if TYPE_CHECKING:
@@ -134,3 +139,90 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))
+
+
+def trace(
+    log: ChangeLog,
+    key: Mapping[str, Any],
+    *,
+    table: str | None = None,
+    apply_truncates: bool = False,
+) -> History:
+    """Return what each change did to a row, in the order of the log, and why others did nothing.
+
+    Args:
+        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+        key: Columns that name the row, with the values that the log has: ``{"id": 1004}``.
+        table: The table, as ``database.table`` in the messages; None if no other has the key.
+        apply_truncates: Whether truncates remove rows.
+
+    Returns:
+        A step for each change, and the row after them; no steps if the log does not have the key.
+
+    Raises:
+        ValueError: The key has no column, or several tables have it.
+        OutputError: It is not a log.
+        FramingError: The folder cannot be read.
+        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
+    """
+    return traced(LogRows(log), wanted_key(key), table, truncates=apply_truncates)
+
+
+def dead_letters(log: ChangeLog) -> pa.Table:
+    """Return the dead letters of a log that were not replayed, with reasons and original bytes.
+
+    A replay that decodes a dead letter appends a row with the same position, which closes it.
+    Memory holds all dead letters.
+
+    Args:
+        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+
+    Returns:
+        Rows of the log.
+
+    Raises:
+        OutputError: It is not a log.
+        FramingError: The folder cannot be read.
+        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
+    """
+    kinds = (CHANGE, CONTROL, MESSAGE)
+    return _open(LogRows(log), DEAD_LETTER, kinds, lambda _other, _attempt: True)
+
+
+def refused(log: ChangeLog) -> pa.Table:
+    """Return the changes of a log that no table took, with the reason of each.
+
+    A replay that applies one appends a row with the same position, which closes it. Memory holds
+    all refused changes.
+
+    Args:
+        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+
+    Returns:
+        Rows of the log.
+
+    Raises:
+        OutputError: It is not a log.
+        FramingError: The folder cannot be read.
+        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
+    """
+    return _open(LogRows(log), REFUSED, (CHANGE,), lambda other, attempt: other > attempt)
+
+
+def _open(
+    log: LogRows, kind: str, others: Collection[str], closes: Callable[[int, int], bool]
+) -> pa.Table:
+    """Return the newest row of a kind at each place that no other row closes."""
+    place = [*ELEMENT_PLACE, ATTEMPT]
+    log.check(KIND, *place)
+    found = pa.Table.from_batches(log.batches((kind,)), log.schema)
+    newest: dict[Any, tuple[int, int]] = {}
+    for number, row in enumerate(found.select(place).to_pylist()):
+        at = place_of(row)
+        newest[at] = max((row[ATTEMPT], -number), newest.get(at, (-1, 0)))
+    for batch in log.batches(others, place) if newest else ():
+        for row in batch.select(place).to_pylist():
+            at = place_of(row)
+            if at in newest and closes(row[ATTEMPT], newest[at][0]):
+                del newest[at]
+    return found.take(pa.array(sorted(-number for _, number in newest.values()), pa.int64()))

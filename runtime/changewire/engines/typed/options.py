@@ -1,0 +1,97 @@
+"""How the changes of a log are applied to tables: what a user asked for, in each engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import pyarrow as pa
+
+from changewire.changes import embedded
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.applied import ANY, types_by_table
+from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
+from changewire.engines.options import TableOptions
+from changewire.engines.typed.schemas import given_columns
+from changewire.tables.names import Target, Template
+from changewire.tables.reserved import reserved_places
+from changewire.tables.routing import Routing
+
+Rows: TypeAlias = Literal["json", "embedded"] | pa.Schema
+"""How one table has its rows."""
+
+
+@dataclass(frozen=True)
+class AppliedOptions:
+    """How changes are applied.
+
+    Attributes:
+        decode_options: How messages are read.
+        tables: How tables are written.
+        routing: How sources find their tables.
+        rows: How tables have their rows, by the name of a source; `ANY` for all others.
+    """
+
+    decode_options: DecodeOptions
+    tables: TableOptions
+    routing: Routing
+    rows: Mapping[str, Rows]
+
+    @property
+    def keeps_deleted(self) -> bool:
+        """Whether deleted rows stay in tables."""
+        return self.tables.deletes == "flag"
+
+    @property
+    def are_typed(self) -> bool:
+        """Whether a table has columns of a type."""
+        return any(one != "json" for one in self.rows.values())
+
+    @property
+    def has_embedded(self) -> bool:
+        """Whether a table has the columns that the schemas in messages declare."""
+        return "embedded" in self.rows.values()
+
+    @property
+    def has_json(self) -> bool:
+        """Whether a table has its rows as JSON text."""
+        return "json" in self.rows.values() or ANY not in self.rows
+
+    @property
+    def one_type(self) -> pa.Schema | None:
+        """The type of the rows of all tables, if there is one."""
+        found = self.rows.get(ANY) if len(self.rows) == 1 else None
+        return None if isinstance(found, str) else found
+
+    def rows_of(self, target: Target) -> Rows:
+        """Return how a table has its rows."""
+        name = ".".join(target.origin)
+        return self.rows.get(name, self.rows.get(ANY, "json"))
+
+    def decoder(self) -> EffectsDecoder:
+        """Return what decodes messages for tables that have not all one type."""
+        kind = EffectsDecoder if self.has_embedded else LeanEffectsDecoder
+        return kind(self.decode_options)
+
+
+def applied_options(
+    decode_options: DecodeOptions, asked: TableOptions, template: Template, places: Iterable[str]
+) -> dict[str, Any]:
+    """Return the attributes of `AppliedOptions`; no table may be at some places."""
+    reserved, by_table = reserved_places(template, places), types_by_table(asked.row_schema)
+    return {
+        "decode_options": decode_options,
+        "tables": asked,
+        "routing": Routing(template, asked.default_table, reserved, asked.max_new_tables),
+        "rows": {name: _rows(one, decode_options) for name, one in by_table.items()},
+    }
+
+
+def _rows(row_schema: Any, decode_options: DecodeOptions) -> Rows:
+    if isinstance(row_schema, str) and row_schema == "json":
+        return "json"
+    if isinstance(row_schema, str) and row_schema == "embedded":
+        embedded.dialect(decode_options.format)
+        return "embedded"
+    return given_columns(row_schema, decode_options)
