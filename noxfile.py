@@ -22,7 +22,8 @@ from pathlib import Path
 import nox
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "uv|virtualenv"  # uv, if it is installed, is much quicker
+# pip would ask for hashes of our own wheels, as soon as constraints have hashes.
+nox.options.default_venv_backend = "uv"
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "codegen_check", "typing", "tests", "docs", "build"]
@@ -37,6 +38,7 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 SOURCE_FOLDERS = ("codegen", "generated", "runtime")
 SOURCES = {"PYTHONPATH": os.pathsep.join(SOURCE_FOLDERS)}
 PINS = "constraints/dev.txt"
+BILL = "constraints/sbom.cdx.json"
 PINS_OF_FLINK = "constraints/flink.txt"
 WITHOUT_FLINK = (3, 13)
 # Two processes, each with its own Spark and Kafka where a file of its tests asks for them.
@@ -59,6 +61,10 @@ WITHOUT_EXTRAS = (
 )
 """What works where no extra is installed."""
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
+MUTATED_BY = ("codegen", "docs", "examples", "generated", "schemas", "tests")
+"""Folders that the tests of mutants read."""
+KILLED = 0.9
+"""Share of the mutants that tests must find."""
 QUICK = "--profile=quick --features=panics"
 """Options of maturin for the kernel of tests, which is built in half a minute."""
 RELEASE = "--release"
@@ -126,7 +132,7 @@ def install_wheel(
 
     ``kernel`` is as for `build_into`; without cargo there is none.
     """
-    install(session, "hatchling")
+    install(session, "hatchling", "hatch-fancy-pypi-readme")
     folder = Path(session.virtualenv.location, "dist")
     if kernel is not None and shutil.which("cargo") is None:
         session.log("without the native kernel: cargo is not installed (https://rustup.rs)")
@@ -215,6 +221,8 @@ def lint(session: nox.Session) -> None:
     install(session, groups=("lint",))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
+    workflow = ("--builtin-schema=vendor.github-workflows", "packaging/release.yml")
+    session.run("check-jsonschema", *workflow)
 
 
 @nox.session
@@ -275,7 +283,8 @@ def git(folder: Path, *words: str) -> str:
 def typing(session: nox.Session) -> None:
     """Check types with mypy and pyright: all our code, then a user's code against the wheel."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests", "typing"))
-    at_once(session, ("mypy",), ("pyright",))
+    public = ("pyright", "--verifytypes=changewire", "--ignoreexternal")
+    at_once(session, ("mypy",), ("pyright",), public)
     consumers = sorted(Path("tests", "typing").resolve().glob("consumer*.py"))
     with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
         for consumer in consumers:
@@ -297,6 +306,29 @@ def tests(session: nox.Session) -> None:
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"), kernel=QUICK)
     session.run("python", "-m", "examples.jars", success_codes=[0, 1])  # tests say which they lack
     session.run("pytest", *PROCESSES, *session.posargs)
+
+
+@nox.session
+def mutation(session: nox.Session) -> None:
+    """Change `tables` and `codec` in small ways; tests fail: ``-- 'changewire.tables.order*'``."""
+    install_wheel(session, tuple(EXTRAS), ("mutation", "tests"))
+    folder = ROOT / "build" / "mutation"
+    shutil.rmtree(folder, ignore_errors=True)
+    # mutmut finds packages in the folder `src` only.
+    shutil.copytree("runtime", folder / "src")
+    for name in MUTATED_BY:
+        shutil.copytree(name, folder / name)
+    shutil.copy("pyproject.toml", folder)
+    with session.chdir(folder):
+        session.run("mutmut", "run", *session.posargs, success_codes=[0, 1])
+        session.run("mutmut", "export-cicd-stats")
+        session.run("mutmut", "results")
+        found = json.loads(Path("mutants", "mutmut-cicd-stats.json").read_bytes())
+    tried = found["killed"] + found["survived"] + found["timeout"]
+    killed = (found["killed"] + found["timeout"]) / max(tried, 1)
+    session.log(f"{killed:.1%} of {tried} mutants were killed")
+    if killed < KILLED:
+        session.error(f"expected {KILLED:.0%} or more")
 
 
 @nox.session
@@ -332,7 +364,8 @@ def pins_of(session: nox.Session, line: str) -> str:
         return PINS
     pins = differing.read_text(encoding="utf-8").splitlines()
     names = tuple(f"{pin.partition('==')[0]}==" for pin in pins if "==" in pin)
-    common = Path(PINS).read_text(encoding="utf-8").splitlines()
+    # Hashes are in indented lines below their pin.
+    common = re.split(r"\n(?=\S)", Path(PINS).read_text(encoding="utf-8").rstrip())
     merged = Path(session.create_tmp(), "pins.txt")
     lines = [pin for pin in common if not pin.startswith(names)]
     merged.write_text("\n".join([*lines, *pins]), encoding="utf-8")
@@ -341,7 +374,7 @@ def pins_of(session: nox.Session, line: str) -> str:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into ``docs/_build/html``; a warning, or English that is not plain, fails."""
+    """Build the site into ``docs/_build/html``, and check the English of pages and docstrings."""
     session.run("python", "-m", "docs.making.prose")
     build_site(session)
 
@@ -351,6 +384,13 @@ def docs_browser(session: nox.Session) -> None:
     """Look at the site in Chromium, which must be installed: search, phones, errors of scripts."""
     build_site(session, "docs_browser")
     session.run("python", "-m", "docs.making.browser", *session.posargs)
+
+
+@nox.session
+def docs_clean(session: nox.Session) -> None:
+    """Follow the first tutorial in a clean environment, by its own `pip install`; needs Java."""
+    with tempfile.TemporaryDirectory() as folder:
+        session.run("python", "-m", "tests.docs.clean", folder)
 
 
 @nox.session
@@ -429,6 +469,10 @@ def build(session: nox.Session) -> None:
     session.run("twine", "check", "--strict", str(wheel), str(sdist))
     build_elsewhere(session, sdist, again)
     for file in (wheel, sdist):
+        with tempfile.TemporaryDirectory() as unpacked:
+            shutil.unpack_archive(file, unpacked, "zip" if file == wheel else None)
+            if not [*Path(unpacked).rglob(Path(BILL).name)]:
+                session.error(f"{file.name} has no bill of materials")
         digests = {sha256(path.read_bytes()).hexdigest() for path in (file, again / file.name)}
         if len(digests) > 1:
             session.error(f"{file.name} differs when it is built again: see {again}")
@@ -513,5 +557,27 @@ def lock(session: nox.Session) -> None:
         *(f"--extra={extra}" for extra in EXTRAS),
         *("--constraint=constraints/dev.in", "--output-file=constraints/dev.txt", "--quiet"),
         *("--universal", "--python-version=3.10", "--custom-compile-command=nox -s lock"),
-        *("--no-emit-index-url", "--no-emit-find-links", *session.posargs),
+        *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links", *session.posargs),
+    )
+
+
+@nox.session
+def sbom(session: nox.Session) -> None:
+    """Write the bill of materials that wheel and sdist have: what an installation brings."""
+    install(session, "hatchling", "hatch-fancy-pypi-readme", groups=("lock", "sbom"))
+    environment = Path(session.create_tmp(), "environment")
+    session.run("uv", "venv", "--clear", str(environment))
+    session.run(
+        *("uv", "pip", "install", f"--python={environment}", f"--constraint={PINS}"),
+        f".[{','.join(EXTRAS)}]",
+        env={"CHANGEWIRE_KERNEL": "off"},
+    )
+    version = str(session.run("hatchling", "version", silent=True)).strip()
+    text = Path("pyproject.toml").read_text(encoding="utf-8")
+    project = Path(session.create_tmp(), "pyproject.toml")
+    described = re.sub("^dynamic = .*$", f'version = "{version}"', text, flags=re.MULTILINE)
+    project.write_text(described, encoding="utf-8")
+    session.run(
+        *("cyclonedx-py", "environment", str(environment), f"--pyproject={project}"),
+        *("--mc-type=library", "--output-reproducible", f"--output-file={BILL}"),
     )

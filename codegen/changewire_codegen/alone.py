@@ -18,7 +18,7 @@ def alone_property(definition: AnyDefinition) -> Property | None:
 
 
 def alone_union(definition: AnyDefinition, family: Family) -> Union | None:
-    """Return the union of what may be the whole message in place of an object."""
+    """Return the union of what may be the whole message instead of an object."""
     prop = alone_property(definition)
     kind = None if prop is None else prop.type
     found = family.definitions.get(kind.name) if isinstance(kind, RefTo) else None
@@ -35,7 +35,7 @@ def alone_test(definition: Object, union: Union, value: str) -> str:
 
 
 def check_alone(family: Family) -> None:
-    """Refuse the keyword where it has no meaning."""
+    """Refuse the keyword if it has no meaning."""
     for definition in family.definitions.values():
         prop = alone_property(definition)
         if prop is None or not isinstance(definition, Object):

@@ -19,7 +19,7 @@ _OUTSIDE: Final = frozenset({"$schema", "$id", "$defs"})
 _AS_WRITTEN: Final = frozenset({"examples", "x-leniency"})
 _TEXTS: Final = frozenset({"title", "description"})
 _FLAT: Final = "x-flat"
-"""In a bundle it holds the map whose entries stand in the object."""
+"""Keyword of a bundle: the map whose entries are inlined in the object."""
 
 _NO_INTEGER: Final = {"type": "number", "not": {"type": "integer"}}
 _BASE: Final = "https://changewire.example/schemas"
@@ -29,7 +29,7 @@ def bundle(family: Family) -> dict[str, Any]:
     """Return the bundle: definitions by title, and in which file each one is written.
 
     References lead to other definitions of the bundle. An integer without bounds gets those of its
-    size, and a message that may stand alone, or is flat, says so.
+    size, and a message that may come alone, or is flat, says so.
     """
     places = {
         (file, f"#/$defs/{title}" if title != schema["title"] else ""): title
@@ -60,7 +60,7 @@ def bundle(family: Family) -> dict[str, Any]:
 
 
 def bundle_text(family: Family) -> str:
-    """Return the bundle as text: what fits stands on one line."""
+    """Return the bundle as text: short values are on one line."""
     return _text(bundle(family), 0, 0) + "\n"
 
 
@@ -108,9 +108,9 @@ def _with_alone(body: dict[str, Any], family: Family) -> dict[str, Any]:
 
 
 def _with_flat(body: dict[str, Any], family: Family) -> dict[str, Any]:
-    """Return a message in which entries of a map stand; others stay as they are.
+    """Return a message with inlined map entries; others stay as they are.
 
-    Beside them is a property of the usual name, or one of another name that has what is needed.
+    Next to them is a property of the usual name, or one of another name that has what is needed.
     """
     definition = family.definitions.get(body["title"])
     flat = None if definition is None else flat_of(definition, family)
@@ -155,7 +155,7 @@ def _copy(node: Any, named: Callable[[str], str]) -> Any:
 
 
 def _bounded(node: dict[str, Any]) -> dict[str, Any]:
-    """Write out the bounds of an integer; in a union with number they hold for integers only."""
+    """Write out the bounds of an integer; in a union with number they apply to integers only."""
     kinds: list[str] = node["type"] if isinstance(node["type"], list) else [node["type"]]
     low, high = integer_bounds(node)
     if "number" not in kinds:

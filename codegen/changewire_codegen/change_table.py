@@ -1,4 +1,4 @@
-"""The change table of a family: where the parts of a change stand in its messages."""
+"""The change table of a family: places of the parts of a change in its messages."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Path:
 
 @dataclass(frozen=True)
 class ChangeTable:
-    """Where the parts of a change stand in messages.
+    """Places of the parts of a change in messages.
 
     Attributes:
         unit: Microseconds of the unit of the time.
@@ -77,7 +77,7 @@ def change_table(family: Family) -> ChangeTable:
     """Return the table of a family that has one.
 
     Raises:
-        SchemaError: A path leads to no property, or a tag stands for two operations.
+        SchemaError: A path leads to no property, or a tag represents two operations.
     """
     given = family.meta["change"]
 

@@ -1,4 +1,4 @@
-"""Types of a family as columns: what Arrow and Spark can hold, exact JSON text for the rest."""
+"""Types of a family as columns: the types of Arrow and Spark, exact JSON text for the rest."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def constant(name: str, family: Family) -> str:
 
 
 def structs(family: Family) -> list[StructColumn]:
-    """Return all structs of a family, each after those it holds."""
+    """Return all structs of a family, each after those it has."""
     found: list[StructColumn] = []
     for name in tables(family):
         _collect(StructColumn((name,)), family, found)
@@ -221,7 +221,7 @@ def _joined(columns: list[Column], *, nested: bool) -> Column:
 
 
 def column_of(kind: Type, family: Family, owners: tuple[str, ...]) -> Column:  # noqa: PLR0911 - one for each kind of type
-    """Return the column of a type; JSON text for what no column type holds exactly."""
+    """Return the column of a type; JSON text for a type without an exact column type."""
     if isinstance(kind, Scalar):
         return _leaf(kind)
     if isinstance(kind, Choice):
@@ -255,7 +255,7 @@ def _reference(kind: RefTo, family: Family, owners: tuple[str, ...]) -> Column:
 
 
 def reaches(name: str, target: str, family: Family, path: tuple[str, ...] = ()) -> bool:
-    """Return whether a definition holds the target, itself or at any depth."""
+    """Return whether a definition has the target, itself or at any depth."""
     for other in references(family.definitions[name]):
         if other == target or (
             other not in path and reaches(other, target, family, (*path, other))

@@ -70,7 +70,7 @@ def _write(options: argparse.Namespace) -> None:
 
 
 def _own_dialect(options: argparse.Namespace) -> Path | None:
-    """Return the dialect beside our own schemas, of which this package holds a copy."""
+    """Return the dialect next to our own schemas, of which this package has a copy."""
     path: Path = options.schemas / DIALECT_PATH.name
     return path if options.package == PACKAGE and path.exists() else None
 

@@ -18,12 +18,12 @@ DIALECT_PATH = Path(__file__).parent / "metaschema" / "dialect.json"
 
 
 def check_schema(file: str, schema: Mapping[str, Any]) -> None:
-    """Hold one schema file against the metaschema."""
+    """Check one schema file by the metaschema."""
     _check(file, schema, "schema")
 
 
 def check_family_file(file: str, meta: Mapping[str, Any]) -> None:
-    """Hold a ``family.json`` against its part of the metaschema."""
+    """Check a ``family.json`` by its part of the metaschema."""
     _check(file, meta, "family")
 
 

@@ -1,4 +1,4 @@
-"""What an encoding can hold: keywords of the other encoding are refused."""
+"""The values of an encoding: keywords of the other encoding are refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _is_map(node: Node) -> bool:
 
 
 def _nodes(node: Node, pointer: str) -> Iterator[tuple[str, Node]]:
-    """Yield every place where a schema stands, with its JSON Pointer."""
+    """Yield every place of a schema, with its JSON Pointer."""
     yield pointer, node
     for keyword, step, child in _children(node):
         yield from _nodes(child, f"{pointer}/{keyword}{step}")

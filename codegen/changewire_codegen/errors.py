@@ -33,7 +33,7 @@ class TargetError(ValueError):
 
     Attributes:
         path: The folder or file.
-        reason: What is there, and what to do.
+        reason: The cause, and what to do.
     """
 
     def __init__(self, path: Path, reason: str) -> None:

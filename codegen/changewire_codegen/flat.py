@@ -1,4 +1,4 @@
-"""Objects in which the entries of a map stand, beside one other property of any name."""
+"""Objects with inlined map entries, next to one other property of any name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Flat(NamedTuple):
     """The two properties of such an object.
 
     Attributes:
-        entries: The map whose entries stand in the object.
-        other: The property beside them.
-        union: What the other property holds.
+        entries: The map whose entries are in the object.
+        other: The property next to them.
+        union: What the other property has.
         needed: The properties by which the other one is found, whatever its name.
     """
 
@@ -34,7 +34,7 @@ class Flat(NamedTuple):
 
 
 def flat_of(definition: AnyDefinition, family: Family) -> Flat | None:
-    """Return the properties of an object in which the entries of a map stand."""
+    """Return the properties of an object with inlined map entries."""
     if not isinstance(definition, Object) or len(definition.properties) != 2:  # noqa: PLR2004
         return None
     one, two = definition.properties
@@ -57,7 +57,7 @@ def _needed(union: Union, family: Family) -> tuple[str, ...]:
 
 
 def check_flat(family: Family) -> None:
-    """Refuse the keyword where it has no meaning."""
+    """Refuse the keyword if it has no meaning."""
     for definition in family.definitions.values():
         found = definition.properties if isinstance(definition, Object) else ()
         for prop in found:

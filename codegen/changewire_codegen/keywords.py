@@ -16,7 +16,7 @@ DATE_TIME = "date-time"
 """The format of a date and time with an offset, as text."""
 
 BINARY = "binary"
-"""The format of what a MessagePack message holds as bin."""
+"""The format of a bin of a MessagePack message."""
 
 DOUBLE = "double"
 """The format of a number that is written as a float, whatever its value."""

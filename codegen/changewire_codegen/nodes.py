@@ -31,13 +31,13 @@ Kind = Literal[
 class Scalar:
     """One scalar with its bounds; lengths count characters, or bytes.
 
-    ``bytes`` stand in Base64 text. ``binary`` and ``double`` are what JSON has no type for: bytes
+    ``bytes`` are in Base64 text. ``binary`` and ``double`` are what JSON has no type for: bytes
     themselves, and a number that is written as a float.
 
     Attributes:
         excluded: Integers that it must not be; only the tag of an open arm has any.
         bits: Size of an integer as a column.
-        exact: Whether a parsed number may be a decimal; its model holds binary64 all the same.
+        exact: Whether a parsed number may be a decimal; its model has binary64 all the same.
     """
 
     kind: Kind
@@ -85,7 +85,7 @@ class MapOf:
 
 @dataclass(frozen=True)
 class Anything:
-    """Any value that the encoding can hold."""
+    """Any value that the encoding can represent."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Property:
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
         alone: Whether a message may be the value of this property, without the object around it.
-        op: The operation of a change that its values stand for; empty if they stand for none.
+        op: The operation of a change that its values represent; empty without one.
         unit: Unit of a time; empty for another value.
         unknown: Numbers that do not represent a time.
         flat: Whether the entries of this map are properties of the object itself.
@@ -139,7 +139,7 @@ class Property:
 
     @property
     def attribute(self) -> str:
-        """Name of the field in the model; of a repeated value it holds the text."""
+        """Name of the field in the model; of a repeated value it has the text."""
         return f"{self.name}_text" if self.repeated else self.name
 
 
@@ -200,12 +200,12 @@ class Row(Definition):
 
 @dataclass(frozen=True)
 class TaggedRow(Row):
-    """Several arrays with the same positions as one model: the tag decides what they hold.
+    """Several arrays with the same positions as one model: the tag decides their contents.
 
     Attributes:
         positions: What all arms allow at each position.
         tag: Index of the position that distinguishes the arms.
-        arms: The arrays; they are no models of their own.
+        arms: The arrays, which have no models.
         tags: Values of the tag in each arm; empty for the open arm, which takes all others.
     """
 
@@ -215,7 +215,7 @@ class TaggedRow(Row):
 
     @property
     def open_arm(self) -> Row | None:
-        """The arm that takes what no other arm knows; None if there is none."""
+        """The arm that takes what no other arm knows; None without one."""
         return next((a for a, t in zip(self.arms, self.tags, strict=True) if not t), None)
 
 
@@ -225,7 +225,7 @@ class RowUnion(Definition):
 
     Attributes:
         arms: Names of the arrays; all have the same number of positions.
-        tags: Indices of the positions that hold a constant in each arm.
+        tags: Indices of the positions that have a constant in each arm.
         nested: Index of a position whose length distinguishes arms that have the same tags; None
             if the tags suffice.
         keys: For each arm the values of its tags, in their order.
@@ -280,7 +280,7 @@ def with_references(kind: Type, change: Callable[[RefTo], Type]) -> Type:
 
 
 def with_arms(definitions: Iterable[AnyDefinition]) -> Iterator[AnyDefinition]:
-    """Yield each definition, after the arms that are no definitions of their own."""
+    """Yield each definition, after the arms without definitions."""
     for definition in definitions:
         if isinstance(definition, TaggedRow):
             yield from definition.arms
@@ -297,11 +297,11 @@ class Family:
             types alone, and any of their columns may be NULL.
         format: Public name of the wire format; None for a family that is not a wire format.
         encoding: How the messages are written.
-        exact: Whether numbers that binary64 cannot hold are kept as decimals.
+        exact: Whether numbers that binary64 cannot represent are kept as decimals.
         roles: Definition for each part that a Kafka record can play.
         differences: In what real messages differ from their document, in Markdown.
         more: Where to read on, in Markdown; empty if the family file does not say.
-        definitions: By name; every definition stands after those it refers to.
+        definitions: By name; every definition is after those it refers to.
         meta: The parsed ``family.json``.
         schemas: The parsed schema files by file name.
         variants: Definition at the root of each file, by file stem.

@@ -1,4 +1,4 @@
-"""How definitions relate: their order in Python, what they refer to, what messages hold."""
+"""How definitions relate: their order in Python, what they refer to, the contents of messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Definitions = dict[str, AnyDefinition]
 
 
 def in_order(definitions: Definitions) -> Definitions:
-    """Sort definitions so that each stands after those it refers to.
+    """Sort definitions so that each is after those it refers to.
 
     Only an object may refer to itself, directly or through others. In such a cycle the unions and
     named types come last: Python reads what they refer to at once, but that of a class later.
@@ -88,13 +88,13 @@ def has_extra(definition: AnyDefinition, family: Family) -> bool:
 
 
 def _holds_open_rows(definition: AnyDefinition, family: Family) -> bool:
-    """Return whether an array is open, or one that it holds at any depth."""
+    """Return whether an array is open, or one that it has at any depth."""
     held = _reached([definition.name], family, references)
     return any(isinstance(d := family.definitions[n], Row) and d.is_open for n in held)
 
 
 def messages(family: Family) -> set[str]:
-    """Return what stands at the root of a message: of a batch, that of each element.
+    """Return what is at the root of a message: of a batch, that of each element.
 
     A family that is not a wire format has a message in each of its files, if not a table.
     """
@@ -190,6 +190,6 @@ def without(names: set[str], definition: AnyDefinition) -> AnyDefinition:
 
 
 def arm_tag(name: str, family: Family) -> int | None:
-    """Return the position that makes an array an arm; None if it is none."""
+    """Return the position that makes an array an arm; None if it is not an arm."""
     rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
     return next((row.tag for row in rows if any(arm.name == name for arm in row.arms)), None)

@@ -80,9 +80,9 @@ def render(
     The same families give the same bytes, on any machine and in any order of hashing.
 
     Args:
-        families: What it holds.
+        families: Those in the package.
         package: Its import name.
-        beside: Import name of a generated package that stands beside it, whose shared modules it
+        beside: Import name of a generated package that is next to it, whose shared modules it
             uses; without one it has its own, and needs nothing else.
 
     Raises:

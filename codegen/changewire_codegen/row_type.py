@@ -66,7 +66,7 @@ def row_type(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def struct_type(struct: StructColumn, family: Family) -> dict[str, Any]:
-    """Return the JSON form of the StructType of definitions, without what a schema does not name.
+    """Return the JSON form of the StructType of definitions, without unnamed properties.
 
     It is as `row_type` says.
     """

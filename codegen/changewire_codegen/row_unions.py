@@ -214,7 +214,7 @@ def _length(kind: Type, definitions: Definitions) -> int | None:
 
 
 def check_rows(definitions: Definitions) -> None:
-    """Refuse references that an array cannot hold, and exclusions but at the tag of an open arm."""
+    """Refuse references that an array cannot have, and exclusions but at the tag of an open arm."""
     for definition in definitions.values():
         for name in references(definition):
             _check_reference(definition, name, definitions)

@@ -37,7 +37,7 @@ class Tree(ABC):
 
 
 class Package(Tree):
-    """A folder that holds generated files only."""
+    """A folder that has generated files only."""
 
     def present(self) -> set[str]:
         """Return every file except caches."""
@@ -53,7 +53,7 @@ class Package(Tree):
 
 
 class Pages(Tree):
-    """A folder of pages that may also hold other files."""
+    """A folder of pages that may also have other files."""
 
     def present(self) -> set[str]:
         """Return the pages that say that they were generated."""
@@ -74,10 +74,10 @@ class Pages(Tree):
 
 
 class ProjectFile(Tree):
-    """Files beside which others may stand."""
+    """Files next to which others may be."""
 
     def present(self) -> set[str]:
-        """Return the files that are there."""
+        """Return the files that exist."""
         return {path for path in self.files if (self.root / path).is_file()}
 
     def check_ours(self) -> None:
@@ -139,7 +139,7 @@ def _is_generated(init: Path) -> bool:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a folder, and those above it, if they hold nothing but caches."""
+    """Remove a folder, and those above it, if they contain nothing but caches."""
     while folder != root and not _files(folder):
         shutil.rmtree(folder)
         folder = folder.parent

@@ -45,7 +45,7 @@ _PLAIN: Mapping[str, Kind] = {"boolean": "boolean", "null": "null"}
 
 
 class Place:
-    """Where a node stands, and how the references of its file are resolved."""
+    """Place of a node, and how the references of its file are resolved."""
 
     def __init__(
         self, file: str, pointer: str, titles: Mapping[tuple[str, str], str], *, exact: bool = False

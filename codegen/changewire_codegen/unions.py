@@ -37,7 +37,7 @@ def resolve_unions(definitions: Definitions) -> None:
 
 
 def _check_lone_arms(definitions: Definitions) -> None:
-    """Refuse an object that leaves values to arms that are not there, and references to arms."""
+    """Refuse an object that leaves values to missing arms, and references to arms."""
     opened = {union.open_arm for union in definitions.values() if isinstance(union, Union)}
     for name, found in definitions.items():
         tag = found.tag if isinstance(found, Object) else None

@@ -1,10 +1,11 @@
-"""Check the English of hand-written pages: python -m docs.making.prose.
+"""Check the English of pages, docstrings and help texts: python -m docs.making.prose.
 
 vale's package on PyPI downloads its program, and proselint takes no rules of ours.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ _THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messa
 _DOES: Final = r"(?:is|are|has|have|had|can|cannot|needs?|lacks?|says?|makes?|may|does|do)"
 
 PATTERNS: Final = {
-    r"told|nobody|somebody|anybody|(?:is|are) none": "say who does what",
+    r"told|nobody|somebody|anybody|(?:is|are) (?-i:none)": "say who does what",
     r"(?<!there )(?:is|are|was|were) no(?! (?:longer|more|less)\b)": "write 'is not a' or 'lacks'",
     r"beside|in place of": "write 'next to', 'compared with' or 'instead of'",
     r"holds?|held|holding": "write 'contains', 'has', 'keeps' or 'is true'",
@@ -43,9 +44,36 @@ def pages() -> list[Path]:
     return [path for path in found if path.relative_to(ROOT).as_posix() not in OF_OTHERS]
 
 
+def modules() -> list[Path]:
+    """Return the hand-written modules of the packages."""
+    return sorted(
+        path for folder in ("codegen", "runtime") for path in ROOT.glob(f"{folder}/**/*.py")
+    )
+
+
+def texts(module: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of each docstring and help text of a module."""
+    for node in ast.walk(ast.parse(module)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text)) as found):
+                yield found.lineno, text
+            case ast.keyword(
+                arg="help" | "short_help", value=ast.Constant(value=str(text)) as found
+            ):
+                yield found.lineno, text
+
+
+def found_in(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the problems of a page or a module."""
+    whole = path.read_text(encoding="utf-8")
+    for start, text in texts(whole) if path.suffix == ".py" else [(1, whole)]:
+        for line, words, advice in problems(text):
+            yield start + line - 1, words, advice
+
+
 def prose(text: str) -> str:
     """Return a text with spaces for code, comments, targets of links, and lists of names."""
-    code = r"<!-- names.*?/names -->|^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|\]\([^)\s]+\)"
+    code = r"<!-- names.*?/names -->|^ *```.*?^ *```$|<!--.*?-->|`[^`]+`|^ +\w+: |\]\([^)\s]+\)"
     return re.sub(code, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -64,8 +92,8 @@ def main() -> int:
     """Print each problem; return 1 if there are any."""
     lines = [
         f"{path.relative_to(ROOT)}:{line}: {words!r}: {advice}\n"
-        for path in pages()
-        for line, words, advice in problems(path.read_text(encoding="utf-8"))
+        for path in [*pages(), *modules()]
+        for line, words, advice in found_in(path)
     ]
     sys.stdout.writelines(lines)
     return bool(lines)

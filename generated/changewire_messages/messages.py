@@ -32,7 +32,7 @@ class MessageError(ValueError):
     """A message is rejected.
 
     Attributes:
-        issues: For each thing that is wrong: JSON Pointer, rule, what is expected, what is there.
+        issues: For each thing that is wrong: JSON Pointer, rule, the expected and the found value.
     """
 
     def __init__(self, issues: list[Issue]) -> None:
@@ -158,7 +158,7 @@ class Messages:
         return self._decoders[title]
 
     def _is_flat(self, title: str) -> bool:
-        """Return whether entries of a map stand in the message, or in the messages of a batch."""
+        """Return whether entries of a map are in the message, or in the messages of a batch."""
         roles: Mapping[str, str] = self._family.ROLES
         is_message = title in {roles["message"], roles.get("batch")}
         return is_message and roles["message"] in getattr(self._family, "FLAT", ())

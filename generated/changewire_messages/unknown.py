@@ -1,4 +1,4 @@
-"""What a strict model cannot hold, taken out of a parsed message and put back.
+"""Parts that a strict model lacks, taken out of a parsed message and put back.
 
 A struct rejects properties and tags that it does not know. A message with such is rewritten before
 it becomes a model: unknown properties move below ``@extra``, an unknown tag below ``@`` and its
@@ -60,7 +60,7 @@ class UnknownParts:
         alone: Mapping[str, str] | None = None,
         flat: Mapping[str, tuple[str, str, tuple[str, ...]]] | None = None,
     ) -> None:
-        """Name the models, the arrays that may be longer, what may stand alone, what is flat."""
+        """Name the models, the arrays that may be longer, what may come alone, what is flat."""
         self._models = models
         self._open_rows = frozenset(open_rows)
         self._alone = alone or {}
@@ -70,7 +70,7 @@ class UnknownParts:
         self._root = cache(self._of_variant)
 
     def take_out(self, obj: object, variant: str) -> None:
-        """Move what a model of the variant does not know to where it is kept, in place.
+        """Move what a model of the variant does not know to its extra, in place.
 
         Where the parsed message is not valid, any exception may be raised.
         """
@@ -218,7 +218,7 @@ class _Object:
 
 @dataclass(frozen=True)
 class _Flat:
-    """An object in which the entries of a map stand beside a property of any name."""
+    """An object with inlined map entries next to a property of any name."""
 
     name: str
     entries: str

@@ -28,8 +28,8 @@ try:
     from changewire.engines.messages import message_type
     from changewire.engines.typed.schemas import RowsAs
     from changewire.tables.history import History, Step, StepRefusal
-except ImportError as error:
-    raise ImportError(f"changewire.arrow needs pyarrow: {install('arrow')}") from error
+except ImportError as _error:
+    raise ImportError(f"changewire.arrow needs pyarrow: {install('arrow')}") from _error
 
 __all__ = [
     "ArrowStream",

@@ -17,8 +17,8 @@ from changewire.extras import install
 
 try:
     from changewire.engines.merge.apply import apply_changes
-except ImportError as error:
-    raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from error
+except ImportError as _error:
+    raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from _error
 
 from changewire.engines.arrow.messages import Messages
 from changewire.engines.counts import ConservationError

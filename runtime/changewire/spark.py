@@ -52,8 +52,8 @@ try:
     from changewire.engines.spark.types import row_type
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
     from changewire.tables.history import History, Step, StepRefusal
-except ImportError as error:
-    raise ImportError(f"changewire.spark needs PySpark: {install('spark')}") from error
+except ImportError as _error:
+    raise ImportError(f"changewire.spark needs PySpark: {install('spark')}") from _error
 
 __all__ = [
     "ApplyKeywords",

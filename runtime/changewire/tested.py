@@ -82,7 +82,7 @@ def with_all_connectors() -> Release:
 
 
 def misfit(pyspark: str, jars: str) -> str | None:
-    """Return a sentence on the first connector that is for another Spark; None if there is none.
+    """Return a sentence on the first connector that is for another Spark; None without one.
 
     Args:
         pyspark: Version of Spark.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,12 +43,15 @@ def pack(folder: Path, wheels: Iterable[Path], *, connect: bool = False) -> Path
     changewire = " ".join([f'"{first}[arrow]"', *(f'"{other}"' for other in others)])
     places = {"python3": f'"{sys.executable}"', '"./changewire[arrow]"': changewire}
     folder.mkdir(parents=True)
+    pins = folder.with_name("pins.txt")  # pip asks for hashes of all if constraints have some
+    text = PINS.read_text(encoding="utf-8")
+    pins.write_text(re.sub(r" \\\n +--hash=\S+", "", text), encoding="utf-8")
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for block in [commands(ARCHIVE, places), *([commands(FOR_CONNECT, {})] if connect else [])]:
         subprocess.run(
             ["bash", "-ec", block],  # noqa: S607 - the system's own
             cwd=folder,
-            env={**variables, "PIP_CONSTRAINT": str(PINS), "PIP_QUIET": "1"},
+            env={**variables, "PIP_CONSTRAINT": str(pins), "PIP_QUIET": "1"},
             check=True,
         )
     return folder / NAME

@@ -1,17 +1,36 @@
-"""Hand-written pages are in plain English, as far as patterns can tell."""
+"""Pages, docstrings and help texts are in plain English, as far as patterns can tell."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from docs.making.prose import PATTERNS, ROOT, pages, problems
+from docs.making.prose import PATTERNS, ROOT, found_in, modules, pages, problems
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_pages_are_plain(page: Path) -> None:
     """No page has one of the patterns; ``python -m docs.making.prose`` lists them all."""
-    assert [*problems(page.read_text(encoding="utf-8"))] == []
+    assert [*found_in(page)] == []
+
+
+def test_docstrings_and_help_texts_are_plain() -> None:
+    """No module of the packages has one of the patterns in a docstring or a help text."""
+    found = [(path.name, *problem) for path in modules() for problem in found_in(path)]
+    assert found == []
+
+
+def test_texts_of_modules_are_found(tmp_path: Path) -> None:
+    """Docstrings of all kinds and help texts are read, at their lines; other text is not."""
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""It holds."""\n\nA = "holds"\n"""A\n\nstands."""\noption(help="told")\n', "utf-8"
+    )
+    assert [(line, words) for line, words, _ in found_in(module)] == [
+        (1, "holds"),
+        (6, "stands"),
+        (7, "told"),
+    ]
 
 
 EXAMPLES = (

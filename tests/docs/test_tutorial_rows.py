@@ -83,7 +83,7 @@ DO = {"json": write_json, "python": run_python, "sh": run_lines}
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that holds the examples, and what will be installed is found."""
-    tmp_path.joinpath("examples").symlink_to(ROOT / "examples")
+    tmp_path.joinpath("changewire").symlink_to(ROOT)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     yield tmp_path

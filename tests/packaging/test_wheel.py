@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
@@ -24,6 +25,12 @@ PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-
 def requirements_of(*lists: list[object]) -> list[Requirement]:
     """Parse requirements, leaving out the tables that include another group."""
     return [Requirement(line) for lines in lists for line in lines if isinstance(line, str)]
+
+
+def pins_of(file: Path) -> list[str]:
+    """Return the pins of a constraint file, each with its hashes in one line."""
+    text = re.sub(r" *\\\n *", " ", file.read_text(encoding="utf-8"))
+    return [line for line in text.splitlines() if not line.lstrip().startswith("#")]
 
 
 BASE = requirements_of(PYPROJECT["project"]["dependencies"])
@@ -121,7 +128,7 @@ def test_what_is_published_installs_beside_other_versions() -> None:
 def test_committed_files_are_formatted_by_one_version() -> None:
     """The pins of development name one ruff, with which ``nox`` checks what is generated."""
     pins = ROOT.joinpath("constraints/dev.txt").read_text(encoding="utf-8")
-    assert len(re.findall(r"^ruff==[\d.]+$", pins, re.MULTILINE)) == 1
+    assert len(re.findall(r"^ruff==[\d.]+ \\$", pins, re.MULTILINE)) == 1
 
 
 def test_the_parser_is_bounded() -> None:
@@ -145,17 +152,19 @@ def test_entry_point_leads_to_a_function(wheel: Distribution) -> None:
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("constraints/*.txt")), ids=lambda file: file.name)
 def test_constraints_name_versions_and_no_place(file: Path) -> None:
-    """A constraint file says which version, never from which index, host or folder."""
+    """A constraint file has version and hashes, never an index, host or folder."""
     lines = file.read_text(encoding="utf-8").splitlines()
-    pins = [line for line in lines if not line.lstrip().startswith("#")]
-    assert [pin for pin in pins if not re.match(r"[a-z0-9-]+==[^\s/@]+( ; [^/@]+)?$", pin)] == []
+    pins = pins_of(file)
+    form = r"[a-z0-9-]+==[^\s/@]+( ; [^/@]+)?( --hash=sha256:[0-9a-f]{64})+"
+    assert [pin for pin in pins if not re.fullmatch(form, pin)] == []
+    lines = [line for line in lines if not line.startswith("    --hash=")]
     assert [line for line in lines if re.search(r"://|(^|[\s=])(/|[A-Za-z]:|--)", line)] == []
 
 
 def test_constraints_hold_every_dependency() -> None:
     """Each direct dependency is pinned, and each pin is allowed by pyproject.toml."""
-    lines = ROOT.joinpath("constraints/dev.txt").read_text(encoding="utf-8").splitlines()
-    pins = [Requirement(line) for line in lines if not line.lstrip().startswith("#")]
+    lines = pins_of(ROOT / "constraints" / "dev.txt")
+    pins = [Requirement(line.partition(" --hash")[0]) for line in lines]
     for requirement in [*BASE, *EXTRAS, *GROUPS]:
         pinned = [
             next(iter(pin.specifier)).version
@@ -179,3 +188,28 @@ def test_readme_names_the_command_that_is_run_for_each_change() -> None:
     """What the readme says to type is what is run, to the letter."""
     command = ROOT.joinpath(".ci/run").read_text(encoding="utf-8").splitlines()[-1]
     assert command in ROOT.joinpath("README.md").read_text(encoding="utf-8")
+
+
+def test_the_bill_of_materials_is_that_of_the_pins() -> None:
+    """It has this version, all that the project and its extras require, in pinned versions."""
+    bill = json.loads(ROOT.joinpath("constraints/sbom.cdx.json").read_text(encoding="utf-8"))
+    root = bill["metadata"]["component"]
+    assert (root["name"], root["version"]) == (PYPROJECT["project"]["name"], VERSION)
+    found = {canonicalize_name(part["name"]): part["version"] for part in bill["components"]}
+    assert {canonicalize_name(item.name) for item in [*BASE, *EXTRAS]} <= found.keys()
+    lines = pins_of(ROOT / "constraints" / "dev.txt")
+    pinned = {tuple(re.split("==| ", line)[:2]) for line in lines}
+    assert {*found.items()} <= pinned
+
+
+def test_the_wheel_has_its_bill_of_materials(wheel: Distribution) -> None:
+    """The bill is where tools look for it, as the repository has it."""
+    text = wheel.read_text("sboms/sbom.cdx.json")
+    assert text == ROOT.joinpath("constraints/sbom.cdx.json").read_text(encoding="utf-8")
+
+
+def test_the_readme_of_the_index_has_no_links_between_files(wheel: Distribution) -> None:
+    """Each link of the long description has an address; the rest of the text is the readme."""
+    shown = str(wheel.metadata.get_payload())
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", shown) if "://" not in link] == []
+    assert "Your first table takes ten minutes." in shown

@@ -30,7 +30,7 @@ def test_the_releases_of_the_table_are_those_that_are_installed() -> None:
     pins = [ROOT / "constraints" / f"spark-{line(row.pyspark)}.txt" for row in TESTED[1:]]
     assert sorted(ROOT.glob("constraints/spark-*.txt")) == pins
     for row, file in zip(TESTED, [ROOT / "constraints" / "dev.txt", *pins], strict=True):
-        assert f"pyspark=={row.pyspark}" in file.read_text(encoding="utf-8").splitlines()
+        assert f"\npyspark=={row.pyspark} \\\n" in file.read_text(encoding="utf-8")
 
 
 def test_a_token_provider_of_another_version_is_told() -> None:

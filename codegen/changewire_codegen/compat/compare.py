@@ -1,4 +1,4 @@
-"""Two nodes: which types came and went, and then what each type says."""
+"""Two nodes: which types came and went, and then the rules of each type."""
 
 from __future__ import annotations
 

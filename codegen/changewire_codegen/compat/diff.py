@@ -83,7 +83,7 @@ def _compare(old: Family | None, new: Family | None) -> Compared:
 
 
 def _meta(family: Family) -> At:
-    """Return the family file, with what it says by leaving it out, and the files of its roles."""
+    """Return the family file, with its defaults, and the files of its roles."""
     roles = {role: f"{stem}.json" for role, stem in family.meta.get("roles", {}).items()}
     return At(family, FAMILY_FILE, "", {"numbers": "binary64", **family.meta, "roles": roles})
 
@@ -108,7 +108,7 @@ def _compare_meta(found: Comparison, pair: Pair) -> None:
 
 
 def _compare_messages(found: Comparison, pair: Pair) -> None:
-    """Compare what the records of a topic are made of, and then the files beside."""
+    """Compare what the records of a topic are made of, and then the other files."""
     old, new = pair.old.family, pair.new.family
     before, now, first = pair.old.node["roles"], pair.new.node["roles"], found.files
     for role in {**now, **before}:

@@ -35,7 +35,7 @@ class Pair:
         return replace(self, old=self.old.value(*steps), new=self.new.value(*steps))
 
     def place(self, keyword: str) -> tuple[At, str]:
-        """Return where a keyword stands in the new schemas, or stood in the old ones."""
+        """Return the place of a keyword in the new schemas, or in the old ones."""
         at = next((at for at in (self.new, self.old) if keyword in at.node), None)
         return (at, f"/{keyword}") if at else (self.new, "")
 
@@ -136,7 +136,7 @@ def change(old: object, new: object) -> str:
 
 
 def compare_op(found: Comparison, pair: Pair) -> None:
-    """Compare the operations that two tags stand for."""
+    """Compare the operations that two tags represent."""
     words = [at.node.get("x-op", "nothing") for at in (pair.old, pair.new)]
     if words[0] != words[1]:
         found.add("OP_SAME_VALUE", pair, pair.place("x-op"), (words[0], words[1]))

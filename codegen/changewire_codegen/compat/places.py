@@ -1,4 +1,4 @@
-"""Nodes of schemas: where they stand, and what they allow, taken apart by the types of values."""
+"""Nodes of schemas: their places, and the values they allow, taken apart by the types of values."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class At:
 
 
 def root(family: Family, file: str) -> At:
-    """Return what a schema file holds."""
+    """Return what a schema file has."""
     return At(family, file, "", family.schemas[file]).at()
 
 

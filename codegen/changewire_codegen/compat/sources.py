@@ -72,12 +72,12 @@ def _installed() -> Iterator[Family]:
 
 
 def _of_document(name: str, document: Mapping[str, Any]) -> Family:
-    """Return the family whose files stand in one document."""
+    """Return the family whose files are in one document."""
     return family_of(name, {file: json.dumps(text).encode() for file, text in document.items()})
 
 
 def _of_file(source: str, path: Path) -> Family:
-    """Return a family of one schema, or the one that a document or a bundle holds."""
+    """Return a family of one schema, or the one that a document or a bundle has."""
     if path.stat().st_size > _MOST_BYTES:
         raise SourceError(f"{source}: a schema file of more than {_MOST_BYTES:,} bytes")
     try:

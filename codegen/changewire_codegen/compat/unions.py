@@ -69,7 +69,7 @@ def _title(at: At, key: Key = ()) -> str:
 
 
 def _arms(at: At, other: Arms) -> Arms:
-    """Return the arms of a union, distinguished as those of the other where it does not say how."""
+    """Return the arms of a union, distinguished as those of the other if it does not say how."""
     tag, nested = other.tag, other.nested
     nodes = [at]
     if "oneOf" in at.node:

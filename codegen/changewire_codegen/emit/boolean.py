@@ -20,7 +20,7 @@ _OPPOSITES: dict[Operator, Operator] = {
 
 @dataclass(frozen=True)
 class Compare:
-    """Two expressions and what stands between them; the expressions are never looked into."""
+    """Two expressions and the text between them; the expressions are never looked into."""
 
     left: str
     operator: Operator
@@ -29,21 +29,21 @@ class Compare:
 
 @dataclass(frozen=True)
 class Every:
-    """All of several tests hold; without any, it always does."""
+    """All of several tests are true; without any, it is always true."""
 
     tests: tuple[Test, ...]
 
 
 @dataclass(frozen=True)
 class Some:
-    """At least one of several tests holds; without any, it never does."""
+    """At least one of several tests is true; without any, it is never true."""
 
     tests: tuple[Test, ...]
 
 
 @dataclass(frozen=True)
 class Not:
-    """A test does not hold."""
+    """A test is false."""
 
     of: Test
 
@@ -55,7 +55,7 @@ NEVER = Some(())
 
 
 def every(*tests: Test) -> Test:
-    """Return the test that all tests hold, without those that always do."""
+    """Return a test that all tests are true, without those that always are."""
     if NEVER in tests:
         return NEVER
     flat = [part for test in tests for part in (test.tests if isinstance(test, Every) else (test,))]
@@ -63,7 +63,7 @@ def every(*tests: Test) -> Test:
 
 
 def some(*tests: Test) -> Test:
-    """Return the test that one of several tests holds, without those that never do."""
+    """Return a test that one of several tests is true, without those that never are."""
     if ALWAYS in tests:
         return ALWAYS
     flat = [part for test in tests for part in (test.tests if isinstance(test, Some) else (test,))]
@@ -71,7 +71,7 @@ def some(*tests: Test) -> Test:
 
 
 def negated(test: Test) -> Test:
-    """Return the test that holds exactly if ``test`` does not."""
+    """Return the test that is true exactly if ``test`` is false."""
     if test in {ALWAYS, NEVER}:
         return NEVER if test == ALWAYS else ALWAYS
     if isinstance(test, Not):
@@ -82,12 +82,12 @@ def negated(test: Test) -> Test:
 
 
 def where(guard: Test, test: Test) -> Test:
-    """Return a test that says nothing unless the guard holds."""
+    """Return a test that says nothing unless the guard is true."""
     return some(negated(guard), test)
 
 
 def known(guard: Test, test: Test) -> Test:
-    """Return a test of `where` without the guard, which is known to hold."""
+    """Return a test of `where` without the guard, which is known to be true."""
     alternatives = test.tests if isinstance(test, Some) else ()
     if negated(guard) not in alternatives:
         return test

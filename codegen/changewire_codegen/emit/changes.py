@@ -1,4 +1,4 @@
-"""``changes.py`` of a family: what its messages say of changes, by its change table."""
+"""``changes.py`` of a family: the changes of its messages, by its change table."""
 
 from __future__ import annotations
 

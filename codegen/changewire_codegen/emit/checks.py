@@ -72,7 +72,7 @@ def _listed(prop: Property, family: Family) -> TaggedRow | None:
 
 
 def _is_checked_in_lists(row: TaggedRow, family: Family) -> bool:
-    """Return whether an array stands in lists of other arrays only: they check it."""
+    """Return whether an array is in lists of other arrays only: they check it."""
     owners = family.definitions.values()
     rows = [owner for owner in owners if isinstance(owner, Row)]
     in_lists = [prop for owner in rows for prop in owner.positions if _listed(prop, family) is row]
@@ -84,7 +84,7 @@ def _refusal(rule: str, row: Row) -> str:
 
 
 def check_tables(family: Family) -> list[str]:
-    """Return what ``__post_init__`` looks up, which stands below all classes."""
+    """Return the names that ``__post_init__`` looks up, which follow all classes."""
     rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
     return [line for row in rows if _differing(row) for line in _tables(row)]
 

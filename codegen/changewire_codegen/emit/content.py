@@ -86,7 +86,7 @@ def _held(
 def _rows(
     struct: StructColumn, path: str, variants: str, family: Family
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield path, type and variants of the columns of a struct, each before those it holds."""
+    """Yield path, type and variants of the columns of a struct, each before those it has."""
     arms = _arms(struct, family)
     names = {arm: {field.name for field in fields_of(StructColumn((arm,)), family)} for arm in arms}
     for field in fields_of(struct, family):
@@ -121,7 +121,7 @@ def _words(column: Column) -> str:
 
 
 def _struct(column: Column) -> StructColumn | None:
-    """Return the struct that a column is, or that its elements are; None if it holds no struct."""
+    """Return the struct that a column is, or that its elements are; None if it has no struct."""
     if isinstance(column, ListColumn):
         return _struct(column.items)
     if isinstance(column, MapColumn):

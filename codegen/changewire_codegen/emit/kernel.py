@@ -127,7 +127,7 @@ class _Nodes:
         return self._row(definition) if isinstance(definition, Row) else _DECLINED
 
     def _flat(self, definition: AnyDefinition, flat: Flat) -> Mapping[str, Any]:
-        """Return the node of an object in which entries of a map stand."""
+        """Return the node of an object with inlined map entries."""
         entries = flat.entries.type
         uses = [definition.leniencies] if isinstance(definition, Object) else []
         if any([*uses, flat.other.leniencies, flat.entries.leniencies]):
@@ -193,7 +193,7 @@ class _Nodes:
         return self._add(_scalar(kind) if isinstance(kind, Scalar) else self._collection(kind))
 
     def _collection(self, kind: Type) -> Mapping[str, Any]:
-        """Return the node of what holds other types, or of any value."""
+        """Return the node of what has other types, or of any value."""
         if isinstance(kind, Nullable):
             return {"kind": "nullable", "of": self._type(kind.of)}
         if isinstance(kind, ArrayOf) and kind.min_items is None and kind.max_items is None:

@@ -236,7 +236,7 @@ def _is_below(kind: Type, lenient: Mapping[str, Definition]) -> bool:
 
 
 def _walk(kind: Type, expression: str, lenient: Mapping[str, Definition], writer: Writer) -> None:
-    """Go on into a value, where a leniency may be used below it."""
+    """Go on into a value if a leniency may be used below it."""
     if not _is_below(kind, lenient):
         return
     if isinstance(kind, RefTo) and isinstance(lenient[kind.name], Union):

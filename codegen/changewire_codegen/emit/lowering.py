@@ -71,7 +71,7 @@ def document(family: Family) -> Node:
 def _name_bounded(node: Node, name: str, definitions: Node) -> None:
     """Name what has bounds within a list, map or union; else names of others could be taken.
 
-    A number beside an integer with bounds stands there by its name alone: msgspec decodes every
+    A number next to an integer with bounds has only its name there: msgspec decodes every
     integer as the integer, and so the package would drop these bounds in favour of the number.
     """
     for word, child in node.get("properties", {}).items():
@@ -184,7 +184,7 @@ def _property(prop: Property, owner: Object) -> Node:
 
 
 def _tag(tag: Tag, owner: Object) -> str:
-    """Return the annotation and the default of a tag: it is no field, unless it may be any text."""
+    """Return the annotation and default of a tag: it is not a field, unless it may be any text."""
     if not tag.models:
         return f"OpenTag = field(name={'@' + tag.wire!r})"
     own = [repr(value) for value, name in tag.models.items() if name == owner.name]
@@ -211,7 +211,7 @@ def _node(kind: Type) -> Node:  # noqa: PLR0911 - one for each kind of type
 
 
 def _union(*nodes: Node) -> Node:
-    """Return the node of one of some types; a list of types keeps bounds where they stand."""
+    """Return the node of one of some types; a list of types keeps its bounds in place."""
     first, *others = [node for node in nodes if node != _NULL]
     if not others and "type" in first and "additionalProperties" not in first:
         return {**first, "type": [first["type"], "null"]}

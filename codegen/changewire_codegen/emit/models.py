@@ -45,7 +45,7 @@ def models(family: Family, package: str) -> str:
         package: Import name of the generated package.
 
     Raises:
-        SchemaError: msgspec has no annotation for exactly what a schema says.
+        SchemaError: msgspec has no annotation for exactly the rules of a schema.
     """
     from datamodel_code_generator import GenerateConfig, generate
 

@@ -230,7 +230,7 @@ def _length_words(arm: Row, union: RowUnion, family: Family) -> str:
 
 
 def tag_lines(row: TaggedRow, family: Family) -> list[list[str]]:
-    """Return the rows of a table: what the other positions hold for each value of the tag."""
+    """Return the rows of a table: the contents of the other positions for each value of the tag."""
     others = [i for i in range(len(row.positions)) if i != row.tag and _differs(row, i)]
     tag = row.positions[row.tag].wire
     head = [f"`{tag}`", *(f"`{row.positions[i].wire}`" for i in others), "meaning"]

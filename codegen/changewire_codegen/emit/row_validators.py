@@ -9,7 +9,7 @@ from changewire_codegen.writer import Writer
 
 
 def tagged_row(row: TaggedRow, writer: Writer) -> None:
-    """Write the check of an array whose tag says what the other positions hold."""
+    """Write the check of an array whose tag says the contents of the other positions."""
     known = [tag for tags in row.tags for tag in tags]
     expected = "integer" if row.open_arm else _one_of(known)
     with writer.block(f"def {signature(row.name)}:"):

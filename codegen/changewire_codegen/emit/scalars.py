@@ -28,10 +28,10 @@ Check = tuple[str, str, str]
 """The test for a violation, the keyword that is broken, and what the keyword asks for."""
 
 BEYOND = "int64"
-"""Stands for the keyword where an integer may have 64 bits, and no more."""
+"""Represents the keyword if an integer may have 64 bits, and no more."""
 
 SIZE = "size"
-"""Variable for the number of bytes that Base64 text stands for; -1 if it is not such text."""
+"""Variable for the number of bytes that Base64 text represents; -1 if it is not such text."""
 
 ALTERNATIVES = frozenset({BEYOND, "maximum", "maxLength", "x-minBytes", "x-maxBytes"})
 """Checks that cannot fail together with the one before them, or that make no sense then."""
@@ -172,7 +172,7 @@ def _text_checks(scalar: Scalar, value: str) -> list[Check]:
 
 
 def _bytes_checks(scalar: Scalar, value: str) -> list[Check]:
-    """Return the checks of bytes; those that stand in text have their number in `SIZE`."""
+    """Return the checks of bytes; those that are in text have their number in `SIZE`."""
     size = SIZE if scalar.kind == "bytes" else f"len({value})"
     checks: list[Check] = []
     if scalar.kind == "bytes":

@@ -91,7 +91,7 @@ def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
 
 
 def _enveloped(definition: Object) -> str:
-    """Return the name of the strategy for messages that do not stand alone."""
+    """Return the name of the strategy for messages that do not come alone."""
     return f"_enveloped_{snake(definition.name)}"
 
 

@@ -154,7 +154,7 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
 
 
 def _flat(flat: Flat, family: Family, writer: Writer) -> None:
-    """Write the check of a property of any name, and of the entries of a map beside it."""
+    """Write the check of a property of any name, and of the entries of a map next to it."""
     name, kind = flat.other.wire, flat.entries.type
     writer(f"name = flat_name(value, {name!r}, {flat.needed!r})")
     with writer.block("if name in value:"):
@@ -167,7 +167,7 @@ def _flat(flat: Flat, family: Family, writer: Writer) -> None:
 
 
 def _property(prop: Property, family: Family, writer: Writer) -> None:
-    """Write the check of a property, and that it is there."""
+    """Write the check of a property, and that it exists."""
     key, at = prop.wire, below(prop.wire)
     words = type_words(prop.type, family)
     plain = plain_scalar(prop.type)

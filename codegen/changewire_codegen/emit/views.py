@@ -42,11 +42,11 @@ class View(Protocol):
         ...
 
     def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
-        """Return (test that it is there, expression, its view) of each property."""
+        """Return (test that it exists, expression, its view) of each property."""
         ...
 
     def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
-        """Return (test that it is there, expression, its view) of each position."""
+        """Return (test that it exists, expression, its view) of each position."""
         ...
 
 
@@ -72,7 +72,7 @@ _WIRE_TYPES: Mapping[str, tuple[str, ...]] = {
 def is_wire_type(name: str, value: str, *, exact: bool = False) -> Test:
     """Return the test that a parsed value is of a type of JSON or MessagePack.
 
-    With ``exact`` numbers that binary64 cannot hold are decimals.
+    With ``exact`` numbers that binary64 cannot represent are decimals.
     """
     if name == "null":
         return Compare(value, "is", "None")
@@ -81,7 +81,7 @@ def is_wire_type(name: str, value: str, *, exact: bool = False) -> Test:
 
 
 def _as_number(value: str, *, exact: bool) -> str:
-    """Return a number as its model holds it; elsewhere a decimal is compared in the same way."""
+    """Return a number as its model has it; elsewhere a decimal is compared in the same way."""
     return f"as_binary64({value})" if exact else value
 
 
@@ -90,7 +90,7 @@ class WireView:
     """Parsed JSON: dictionaries and lists.
 
     Attributes:
-        exact: Whether numbers that binary64 cannot hold are decimals.
+        exact: Whether numbers that binary64 cannot represent are decimals.
     """
 
     exact: bool
@@ -121,12 +121,12 @@ class WireView:
 _OBJECTS = (Object, Union)
 _ARRAYS = (Row, RowUnion)
 _CONVERTED: Mapping[Kind, str] = {"bytes": "bytes", "datetime": "datetime"}
-"""What models hold in place of text."""
+"""The values of models instead of text."""
 
 
 @dataclass(frozen=True)
 class ModelView:
-    """Models: attributes in place of properties and positions; text may be bytes or a time.
+    """Models: attributes instead of properties and positions; text may be bytes or a time.
 
     Attributes:
         place: File and JSON Pointer of the definition or property that the condition is about.

@@ -104,7 +104,7 @@ def scalars(values: Sequence[object], kind: object) -> Array:
 
 
 def known(values: Sequence[object]) -> list[Any]:
-    """Return values with None in place of UNSET."""
+    """Return values with None instead of UNSET."""
     return [None if value is msgspec.UNSET else value for value in values]
 
 
@@ -115,7 +115,7 @@ def structs(columns: Mapping[str, Array]) -> Structs:
 
 
 def _unknown(value: object) -> object:
-    """Encode what only generated models hold: an open tag, unknown properties, or no value."""
+    """Encode values of generated models only: an open tag, unknown properties, or no value."""
     if value is UNSET:
         return None
     return dict(value) if isinstance(value, Extra) else str(value)
@@ -153,7 +153,7 @@ def exact_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
 
 
 def _extra_texts(values: Sequence[Any], *, nullable: bool) -> Array:
-    """Return unknown parts of MessagePack messages as JSON text; NULL if there are none."""
+    """Return unknown parts of MessagePack messages as JSON text; NULL without any."""
     return exact_texts([dict(value or ()) or None for value in values], nullable=nullable)
 
 

@@ -18,7 +18,7 @@ from changewire_codegen.library.support import bytes_length
 Strategy: TypeAlias = st.SearchStrategy[Any]
 
 NOTHING: Strategy = st.nothing()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-"""Stands for the broken values of a type that takes every value."""
+"""Represents the broken values of a type that takes every value."""
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
@@ -26,13 +26,13 @@ LONG = 256
 """Characters, bytes or elements beyond which Hypothesis itself draws nothing."""
 
 BEYOND = {"json": (-(2**64), 2**64 - 2), "msgpack": (-(2**63), 2**64 - 1)}
-"""Between which bounds integers are drawn that break a bound; MessagePack holds no others."""
+"""Between which bounds integers are drawn that break a bound; MessagePack has no others."""
 
 _PLAIN = st.none() | st.booleans() | INT64
 
 
 def later(build: Callable[[], Strategy]) -> Strategy:
-    """Return a strategy that is built when it first draws: a definition may hold itself."""
+    """Return a strategy that is built when it first draws: a definition may contain itself."""
 
     def built() -> Strategy:
         return build()
@@ -72,7 +72,7 @@ def binaries() -> Strategy:
 
 
 def map_keys() -> Strategy:
-    """Draw keys of a map that are no two of them equal in Python: integers, text and bytes."""
+    """Draw keys of a map that all differ in Python: integers, text and bytes."""
     return INT64 | st.text() | st.binary()
 
 
@@ -124,7 +124,7 @@ def lists(items: Strategy, min_size: int, max_size: int | None = None) -> Strate
 
 
 def not_base64_texts(min_size: int = 0, max_size: int | None = None) -> Strategy:
-    """Draw text that is no Base64 text, or stands for too few or too many bytes."""
+    """Draw text that is not Base64 text, or represents too few or too many bytes."""
     broken = st.text(min_size=1).filter(lambda text: bytes_length(text) == -1)
     if min_size:
         broken |= base64_texts(0, min_size - 1)
@@ -168,7 +168,7 @@ def broken_object(
 
 
 def flat(name: str, other: Strategy, entries: Strategy) -> Strategy:
-    """Draw an object in which entries of a map stand, beside a property that may be renamed."""
+    """Draw an object with inlined map entries, next to a property that may be renamed."""
     names = st.just(name) | st.text()
     return st.tuples(names, other, entries).map(lambda drawn: _beside(*drawn))
 

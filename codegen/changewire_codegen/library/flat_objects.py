@@ -1,4 +1,4 @@
-"""Messages in which the entries of a map are properties, next to one property of any name.
+"""Messages with inlined map entries properties, next to one property of any name.
 
 Copied into each generated package.
 """
@@ -39,7 +39,7 @@ def gather(obj: dict[str, Any], name: str, entries: str, needed: Iterable[str]) 
         The name of the other property on the wire.
 
     Raises:
-        KeyError: It is not there.
+        KeyError: It is missing.
     """
     found = flat_name(obj, name, needed)
     value = obj.pop(found)
@@ -52,7 +52,7 @@ def gather(obj: dict[str, Any], name: str, entries: str, needed: Iterable[str]) 
 
 
 def scatter(obj: dict[str, Any], name: str, entries: str) -> None:
-    """Move the entries of a map to the object that holds it, in place.
+    """Move the entries of a map to the object that has it, in place.
 
     Raises:
         ValueError: An entry has the name of the other property.

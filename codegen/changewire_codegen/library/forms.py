@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 FORMS = frozenset(map(frozenset, [("bytes",), ("data", "ext"), ("float",), ("map",)]))
-"""Names of the properties of the objects that stand for what JSON lacks."""
+"""Names of the properties of the objects that represent what JSON lacks."""
 
 _write = msgspec.json.Encoder().encode
 
@@ -21,7 +21,7 @@ def exact_form(value: Any) -> Any:
 
     What JSON has stays as it is. Bytes become ``{"bytes": Base64 text}``, an extension type
     ``{"ext": code, "data": Base64 text}``, NaN and the infinities ``{"float": text}``; a map
-    becomes ``{"map": [[key, value], ...]}`` where a key is not text, or where it would look like
+    becomes ``{"map": [[key, value], ...]}`` if a key is not text, or if it would look like
     one of these objects. The Base64 text is left to the encoder (RFC 4648, section 4).
 
     Neither this nor the encoder recurses deep for a value: inner levels are JSON text already.
@@ -69,7 +69,7 @@ def _form(value: object) -> object:
 
 
 def _outer_form(value: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    """Return the form of a value but for its items, and where these stand: (holder, step)."""
+    """Return the form of a value but for its items, and the place of these: (holder, step)."""
     if isinstance(value, dict):
         if _is_object(value):
             named = dict(value)

@@ -1,4 +1,4 @@
-"""Hooks of msgspec: exact numbers, and what only models hold.
+"""Hooks of msgspec: exact numbers, and values of models only.
 
 Copied into each generated package.
 """
@@ -18,7 +18,7 @@ _EXACT_DIGITS: Final = 15
 
 
 def exact_number(text: str) -> float | Decimal:
-    """Return a JSON number with fraction or exponent: as a decimal where binary64 cannot hold it.
+    """Return a JSON number with fraction or exponent: as a decimal if binary64 cannot represent it.
 
     A ``float_hook`` of msgspec. Binary64 gives back the digits of numbers that have up to 15
     (IEEE 754).
@@ -41,14 +41,14 @@ def exact_number(text: str) -> float | Decimal:
 
 
 def read_unknown(kind: type, value: object) -> object:
-    """Decode what only a model holds: unknown properties, an open tag and the like."""
+    """Decode values of models only: unknown properties, an open tag and the like."""
     if issubclass(kind, str) and not isinstance(value, str):
         raise TypeError(type(value).__name__)
     return kind(value)
 
 
 def write_unknown(value: object) -> object:
-    """Encode what only a model holds: unknown properties, an open tag and the like."""
+    """Encode values of models only: unknown properties, an open tag and the like."""
     if isinstance(value, (Alone, Named, OpenTag)):
         return str(value)
     if isinstance(value, Extra):

@@ -16,10 +16,10 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 import msgspec
 
 Issue: TypeAlias = tuple[str, str, str, Any]
-"""JSON Pointer, keyword of the schema that is broken, what it asks for, what is there."""
+"""JSON Pointer, keyword of the schema that is broken, the expected and the found value."""
 
 Path: TypeAlias = tuple[Any, ...]
-"""Where a value stands: empty at the root, otherwise the path of its parent and the last step."""
+"""Place of a value: empty at the root, otherwise the path of its parent and the last step."""
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
@@ -42,10 +42,10 @@ _DATETIME = re.compile(
 
 
 class Extra(Mapping[str, Any]):
-    """What a message has beyond its schema, by JSON Pointer (RFC 6901).
+    """Parts of a message beyond its schema, by JSON Pointer (RFC 6901).
 
     These are properties that the schema does not name, and positions beyond those it names.
-    Read-only. A message holds one only if it has such; encoding puts them back.
+    Read-only. A message has one only if it has such; encoding puts them back.
     """
 
     __slots__ = ("_values",)
@@ -105,7 +105,7 @@ def read_as(kind: Any) -> Any:
 
 
 class Named(str):
-    """Name under which a property stands on the wire, where the schema lets producers choose it."""
+    """Name under which a property is on the wire, if producers may choose it."""
 
     __slots__ = ()
 
@@ -117,8 +117,8 @@ def repeated(kind: Any, *, exact: bool = False) -> Callable[[msgspec.Raw], Any]:
     within properties that the model does not name.
 
     Args:
-        kind: What the text is.
-        exact: Whether numbers that binary64 cannot hold are decimals.
+        kind: Kind of the text.
+        exact: Whether numbers that binary64 cannot represent are decimals.
     """
     decode = msgspec.json.Decoder(kind).decode
     check = msgspec.json.Decoder(float_hook=_decimal if exact else None).decode
@@ -180,12 +180,12 @@ def constructor_call(model: msgspec.Struct) -> str:
 
 
 def as_binary64(number: float | Decimal) -> float:
-    """Return a parsed number as a model holds it: a decimal is rounded, or infinite."""
+    """Return a parsed number as a model has it: a decimal is rounded, or infinite."""
     return float(number) if isinstance(number, Decimal) else number
 
 
 def as_text(value: object) -> msgspec.Raw:
-    """Return a parsed value as the JSON text that a model holds of it."""
+    """Return a parsed value as the JSON text that a model has of it."""
     return msgspec.Raw(_write(value))
 
 
@@ -197,7 +197,7 @@ def beyond_int64(at: str, value: int) -> Issue:
 
 
 def bytes_length(text: str) -> int:
-    """Return the number of bytes that Base64 text stands for; -1 if it is not Base64 text.
+    """Return the number of bytes that Base64 text represents; -1 if it is not Base64 text.
 
     The alphabet and the padding are those of RFC 4648, section 4; unused bits are ignored.
     """
@@ -349,9 +349,9 @@ def wrap(value: dict[str, Any], name: str, extra: Mapping[str, Any]) -> None:
     """Make a message of the value of one of its properties, in place; `unwrap` undoes it.
 
     Args:
-        value: The value of the property, without what its schema does not name.
+        value: The value of the property, without the properties that its schema lacks.
         name: Name of the property.
-        extra: What the schema does not name, by JSON Pointer.
+        extra: Properties that the schema lacks, by JSON Pointer.
     """
     inner = dict(value)
     value.clear()
@@ -361,7 +361,7 @@ def wrap(value: dict[str, Any], name: str, extra: Mapping[str, Any]) -> None:
 
 
 def unwrap(value: dict[str, Any]) -> None:
-    """Make a message that stands alone the value of its property again, in place."""
+    """Make a message that comes alone the value of its property again, in place."""
     name = value.pop("@alone", None)
     if name is not None:
         inner = value.pop(name)

@@ -1,4 +1,4 @@
-"""The third room: a model to the changes that it stands for. One adapter for each format."""
+"""The third room: a model to the changes that it represents. One adapter for each format."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def changes(
     row_image: RowImage = "full",
     **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
-    """Return the changes that a message stands for, in their order.
+    """Return the changes that a message represents, in their order.
 
     Args:
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
         key_columns: Columns that name the row, instead of those that the message or its format
             says.
-        row_image: What the message holds of a row after a write.
+        row_image: Part of a row that a write has.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 
     Raises:
         DecodeError: The message contradicts itself.
-        TypeError: It is no model of a message, or there is no such option.
+        TypeError: It is not a model of a message, or there is no such option.
         ValueError: An option does not fit the format, or has a value that is not allowed, or the
             format, of another package, has no adapter.
         ImportError: Digests are to be compared, and pycryptodome is not installed.

@@ -52,7 +52,7 @@ def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRo
     """Return a function of another package's adapter, whose result is checked.
 
     The message is rejected if the result is not a change, or the function raises anything but
-    `DecodeError`. The issue has only the name of the exception: its text may hold values.
+    `DecodeError`. The issue has only the name of the exception: its text may contain values.
     """
 
     def checked_row(*arguments: Any) -> ChangeRow:
@@ -72,7 +72,7 @@ def checked(format: str, function: Callable[..., Any]) -> Callable[..., ChangeRo
 
 
 def _fault(change: object) -> Issue | None:
-    """Return why tables cannot hold the result of an adapter; None if it is a valid change."""
+    """Return why tables cannot represent the result of an adapter; None if it is a valid change."""
     if type(change) is not Change:
         return _failed("a change from the adapter", type_word(change))
     try:
@@ -109,16 +109,16 @@ class Adapter(NamedTuple):
 
     Attributes:
         system: Name of the system that writes the messages, as `Source.system` has it.
-        change: Returns the change that a message stands for: takes the model, the key of the Kafka
+        change: Returns the change that a message represents: takes the model, the key of the Kafka
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
         options: Names of the options of `DecodeOptions` that the adapter supports: ``row_image``,
             ``key_columns``, and those of `VendorKeywords`. Any other option is rejected.
         reasons: Why an option is rejected, by its name; for the text of the error.
-        delete_by_key: Returns the delete that a Kafka record without value stands for: takes its
+        delete_by_key: Returns the delete that a Kafka record without value represents: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
             ``tombstones`` is rejected.
-        schemas: What the schemas in the messages say; None if messages hold no schema.
+        schemas: The facts of the schemas in the messages; None if messages have no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
         undeclared: Yields an issue for each column, and each column of the key, that a message has
@@ -205,7 +205,7 @@ def format_of_model(kind: Any) -> str:
 def change_row(message: object, record_key: bytes | None, options: "DecodeOptions") -> ChangeRow:
     """Return the change of a message.
 
-    A message of a format without adapter is a control event that holds it.
+    A message of a format without adapter is a control event that has it.
 
     Raises:
         DecodeError: The message contradicts itself.
@@ -248,6 +248,6 @@ def _invalid_key(issue: Issue) -> Issue:
 
 
 def empty_message(format: str, *, null_value: bool) -> ChangeRow:
-    """Return the control event of a message that holds nothing."""
+    """Return the control event of a message that has nothing."""
     source = Source(system=adapter(format).system, database=None, schema=None, table=None)
     return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})

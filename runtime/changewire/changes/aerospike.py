@@ -72,7 +72,7 @@ def delete_of(record_key: bytes, options: DecodeOptions, key_of: Callable[[Any],
 
 
 def _columns(message: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a record; what their values do not show goes to the attributes."""
+    """Return the columns of a record; types that their values hide go to the attributes."""
     columns: dict[str, Any] = {}
     notes: dict[str, Any] = {}
     for item in message.bins:
@@ -96,7 +96,7 @@ def _note(item: Any) -> dict[str, Any]:
 
 
 def duplicate_bin(bins: Sequence[Any], at: Path) -> Issue:
-    """Return the issue of the first bin with the name of an earlier one; bins stand at `at`."""
+    """Return the issue of the first bin with the name of an earlier one; bins are at `at`."""
     names = [item.name for item in bins]
     i = next(i for i, name in enumerate(names) if name in names[:i])
     pointer = pointer_of(place_in(bins[i], "name", at=(at, i)))

@@ -14,7 +14,7 @@ from changewire.codec.places import place_in
 from changewire.extras import install
 
 KEY_COLUMN: Final = "aerospike_digest"
-"""Column that holds the digest. Bin names are shorter, so no bin can have this name."""
+"""Column that has the digest. Bin names are shorter, so no bin can have this name."""
 
 MISMATCH: Final = "digest-mismatch"
 """Leniency, and code of an issue."""
@@ -41,7 +41,7 @@ def digest(set: str | None, user_key: float | str | bytes) -> bytes:
         user_key: The key by which the application addresses the record.
 
     Raises:
-        ValueError: The key is no integer of 64 bits, float, text or bytes (`True` is none), or
+        ValueError: The key is not an integer of 64 bits, float, text or bytes (nor is `True`), or
             text has half of a surrogate pair.
         ImportError: pycryptodome is not installed.
     """
@@ -70,7 +70,7 @@ def check_digest(
 ) -> None:
     """Compare the digest of a record with that of its set and user key (see `digest`).
 
-    Where that is only counted, the change gets the leniency ``digest-mismatch``. A record without
+    If that is only counted, the change gets the leniency ``digest-mismatch``. A record without
     user key is not checked, and neither is a delete without set: the server ships no set with some
     deletes.
     """
@@ -95,7 +95,7 @@ def check_digest(
 
 
 def _user_keys(user_key: Any, format: str) -> Iterator[Any]:
-    """Yield what a user key may be: Base64 text in JSON may stand for bytes."""
+    """Yield what a user key may be: Base64 text in JSON may represent bytes."""
     yield user_key
     if type(user_key) is str and encoding_of(format) == "json":
         data = base64_bytes(user_key)

@@ -21,7 +21,7 @@ from changewire_messages.aerospike_flat_json import changes as table
 from changewire_messages.support import Extra, Named, pointer_token
 
 _FLAT: Final = wire.FLAT["Message"]
-_NAME, _, _NEEDED = _FLAT
+_NAME, _NEEDED = _FLAT[0], _FLAT[2]
 
 
 def aerospike_flat_json_changes(
@@ -30,7 +30,7 @@ def aerospike_flat_json_changes(
     """Return the change that a message is, as `aerospike_changes` does.
 
     The option ``metadata_key`` names the metadata, if several properties could be it, and
-    ``blob_bins`` the bins whose text stands for bytes.
+    ``blob_bins`` the bins whose text represents bytes.
     """
     vendor = options.vendor
     message = _with_metadata(message, vendor["metadata_key"])

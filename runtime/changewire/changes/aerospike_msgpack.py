@@ -60,7 +60,7 @@ def _durable(flags: int, attributes: dict[str, Any]) -> bool:
 
 
 def _columns(message: wire.Write, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a record; what their values do not show goes to the attributes."""
+    """Return the columns of a record; types that their values hide go to the attributes."""
     columns: dict[str, Any] = {}
     notes: dict[str, Any] = {}
     bins = message.payload.bins

@@ -23,7 +23,7 @@ class AerospikeKeywords(TypedDict, total=False):
             key, which needs pycryptodome on every worker; ``off`` (default) does not look.
         metadata_key: Name of the metadata in flat JSON, as ``metadata-key`` of the connector has
             it. By default the only property that can be it.
-        blob_bins: Bins in flat JSON that hold bytes: nothing tells their Base64 text from others.
+        blob_bins: Bins in flat JSON that have bytes: nothing tells their Base64 text from others.
     """
 
     check_digests: Annotated[
@@ -49,7 +49,7 @@ class AerospikeKeywords(TypedDict, total=False):
         Sequence[str] | None,
         Declaration(
             default=None,
-            help="Bin that holds bytes, of Aerospike messages in flat JSON; repeatable.",
+            help="Bin that has bytes, of Aerospike messages in flat JSON; repeatable.",
             metavar="BIN",
             flag="--blob-bin",
             in_kernel=False,

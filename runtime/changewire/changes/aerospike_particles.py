@@ -1,4 +1,4 @@
-"""Values of Aerospike bins in MessagePack: what they are in a change, as in one made from JSON."""
+"""Values of Aerospike bins in MessagePack: as values of a change, as in one made from JSON."""
 
 from collections.abc import Mapping
 from math import isfinite

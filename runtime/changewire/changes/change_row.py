@@ -1,4 +1,4 @@
-"""What adapters make of messages: changes as the columns of a table hold them."""
+"""Results of adapters: changes as the columns of a table."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,7 +15,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class ChangeRow(Struct, frozen=True, gc=False, kw_only=True):
-    """What adapters make of a message: a `Change`, but for its time.
+    """The result of an adapter: a `Change`, but for its time.
 
     Engines put it into columns as it is. To make a datetime of a time, and a column of datetimes,
     takes as long as all else of a change together.
@@ -53,7 +53,7 @@ class ChangeRow(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def row_of(change: Change) -> ChangeRow:
-    """Return a change as columns hold it."""
+    """Return a change as columns."""
     time = change.event_time
     return ChangeRow(
         op=change.op,
@@ -71,14 +71,14 @@ def row_of(change: Change) -> ChangeRow:
 
 
 def unknown_event(message: msgspec.Struct, system: str) -> ChangeRow:
-    """Return the event of a message whose variant no adapter knows: all that it holds is kept."""
+    """Return the event of a message whose variant no adapter knows: all of it is kept."""
     held = msgspec.to_builtins(message, builtin_types=(bytes, datetime, Decimal), enc_hook=_held)
     source = Source(system=system, database=None, schema=None, table=None)
     return ChangeRow(op="other", source=source, attributes={"message": held})
 
 
 def _held(value: object) -> object:
-    """Return what only models hold as what JSON has."""
+    """Return values of models only, as what JSON has."""
     if isinstance(value, msgspec.Raw):
         return msgspec.json.decode(value)
     if isinstance(value, Extra):

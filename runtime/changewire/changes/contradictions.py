@@ -55,7 +55,7 @@ def _open_tags(model: Struct) -> Iterator[Issue]:
 
 
 def _tags(kind: type[Struct], attribute: str) -> list[str]:
-    """Return the tags of all models that a field can hold but the open one."""
+    """Return the tags of all models that a field can represent but the open one."""
     arms = get_args(get_type_hints(kind)[attribute])
     tags = [arm.__struct_config__.tag for arm in arms if issubclass(arm, Struct)]
     return [str(tag) for tag in tags if tag not in {None, OPEN_TAG}]

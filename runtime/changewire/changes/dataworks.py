@@ -1,4 +1,4 @@
-"""DataWorks messages to changes: before and after images, with the types declared beside them."""
+"""DataWorks messages to changes: before and after images, with the types declared next to them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -57,7 +57,7 @@ def key_columns(
 
 
 def _columns(name: str, columns: Collection[str]) -> list[str]:
-    """Return the column of a name; if there is none, those that differ from it in case only."""
+    """Return the column of a name; without one, those that differ from it in case only."""
     if name in columns:
         return [name]
     folded = name.lower()
@@ -122,7 +122,7 @@ def dataworks_changes(
 
 
 def _other(message: wire.Message, payload: wire.Other, table: TableSchema) -> ChangeRow:
-    """Return the control event of an operation that is not known; all that it holds is kept."""
+    """Return the control event of an operation that is not known; all of it is kept."""
     names = ("before", "after", "sequence_id", "scn", "timestamp", "ddl")
     held = {name: getattr(payload, name) for name in names}
     attributes: dict[str, Any] = {
@@ -207,7 +207,7 @@ def _sequence(order: tuple[Any, int] | None, *, is_before: bool) -> change.Seque
 def _attributes(
     message: wire.Message, table: TableSchema, row_image: str | None, used: list[str]
 ) -> dict[str, Any]:
-    """Return what only this format has; what a message lacks is absent."""
+    """Return what only this format has; fields that a message lacks are absent."""
     found = {**table.attributes, **changes.attributes(message)}
     if row_image is not None:
         found["row_image"] = row_image

@@ -29,7 +29,7 @@ _COLUMN_TYPES: Final[Mapping[str, str]] = {
 
 
 def dataworks_schema(message: wire.Message) -> EmbeddedSchema | None:
-    """Return the schema that stands in a message; None if it declares no column."""
+    """Return the schema that is in a message; None if it declares no column."""
     if not message.schema.data_column:
         return None
     table = table_of(message.schema_text)

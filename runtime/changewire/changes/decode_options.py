@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 RowImage = Literal["full", "patch", "keys"]
 ROW_IMAGES: Final[tuple[str, ...]] = get_args(RowImage)
-"""What `after` holds: the full row, only what changed, or only the key."""
+"""Content of `after`: the full row, only changed columns, or only the key."""
 
 Tombstones = Literal["ignore", "delete"]
 TOMBSTONES: Final[tuple[str, ...]] = get_args(Tombstones)
@@ -42,25 +42,25 @@ TOMBSTONES: Final[tuple[str, ...]] = get_args(Tombstones)
 
 ElementsAs = Literal["changes", "messages"]
 ELEMENTS_AS: Final[tuple[str, ...]] = get_args(ElementsAs)
-"""What an engine makes of elements: changes and control events, or typed columns of the message."""
+"""Results of an engine: changes and control events, or typed columns of the message."""
 
 Element = tuple[Change | Rejection, list[str]]
-"""What an element is, and the names of the leniencies that it needed."""
+"""The meaning of an element, and the names of the leniencies that it needed."""
 
 ElementRow = tuple[ChangeRow | Rejection, list[str]]
-"""The same, as the columns of a table hold it."""
+"""The same, as the columns of a table."""
 
 AUTO: Final = "auto"
-"""In place of a format: each message says which it has, as on a topic that carries several."""
+"""Instead of a format: each message says which it has, as on a topic that carries several."""
 
 
 class DecodeKeywords(VendorKeywords, total=False):
-    """What messages do not say themselves: keyword arguments of whatever decodes them.
+    """Facts that messages lack: keyword arguments of whatever decodes them.
 
     The options of `VendorKeywords` are among them.
 
     Attributes:
-        row_image: What a message holds of its row after a write: ``full`` (default), the whole row;
+        row_image: Part of a row that a write has: ``full`` (default), the whole row;
             ``patch``, only the columns that changed; or ``keys``, only the key.
         key_columns: Columns that name the row; by default those that the message or its format
             says.
@@ -78,13 +78,13 @@ class DecodeKeywords(VendorKeywords, total=False):
 
 @dataclass(frozen=True, init=False)
 class DecodeOptions:
-    """The format of messages, and what they do not say themselves.
+    """The format of messages, and the facts that they lack.
 
     The attributes that are not named here are those of `DecodeKeywords`.
 
     Attributes:
         format: Public name of the format, or `AUTO`. Then each message is read by the format that
-            `changewire.detect` finds, formats that have no use for an option leave it aside, and
+            `changewire.detect` finds, formats without a use for an option leave it aside, and
             a message that no format claims is rejected: as ``unknown-variant``, or with the code of
             the parser if it begins as a message and cannot be parsed.
         elements_as: What an engine makes of elements: ``changes``, or ``messages``, which are kept
@@ -116,7 +116,7 @@ class DecodeOptions:
         strip_registry_prefix: bool = False,
         **vendor: Unpack[VendorKeywords],
     ) -> None:
-        """Check that the format is there and that the rest fits it."""
+        """Check that the format exists, and the rest fits it."""
         self.__dict__.update(
             format=format,
             row_image=row_image,
@@ -165,7 +165,7 @@ class DecodeOptions:
         ]
 
     def rows(self, value: bytes | None, record_key: bytes | None) -> list[ElementRow]:
-        """Return what `elements` does, as the columns of a table hold it."""
+        """Return what `elements` does, as the columns of a table."""
         if self.strip_registry_prefix:
             value = None if value is None else without_prefix(value)
             record_key = None if record_key is None else without_prefix(record_key)

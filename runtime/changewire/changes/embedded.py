@@ -1,4 +1,4 @@
-"""Schemas that stand in messages: which formats have them, and what they say of rows."""
+"""Schemas that are in messages: which formats have them, and the columns that they declare."""
 
 from collections.abc import Mapping
 from typing import Any, Final

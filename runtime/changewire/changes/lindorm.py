@@ -151,7 +151,7 @@ def _keys(
 
 
 def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[str, Any]:
-    """Return what only this format has; what a message lacks is absent."""
+    """Return what only this format has; fields that a message lacks are absent."""
     found = {**table.attributes(message), "row_image": row_image}
     if used:
         found["leniencies"] = used

@@ -25,7 +25,7 @@ from changewire_messages.hooks import exact_number
 from changewire_messages.support import by_text, pointer_token
 
 ROW_KEY: Final = "ROW"
-"""Column of an HBase table that holds the row key; a table of SQL may have one of this name."""
+"""Column of an HBase table that has the row key; a table of SQL may have one of this name."""
 
 NO_READERS: Final[Mapping[str, Reader]] = MappingProxyType({})
 """Of a row for which no schema declares a column."""

@@ -28,7 +28,7 @@ _IMAGES: Final = ("after", "before")
 
 
 def lindorm_schema(message: wire.Message) -> EmbeddedSchema | None:
-    """Return the schema that stands in a message; None if the message has none."""
+    """Return the schema that is in a message; None if the message has none."""
     compiled = compiled_schema(message)
     if compiled is None:
         return None
@@ -66,7 +66,7 @@ def lindorm_row_type(schema: Any, options: DecodeOptions) -> dict[str, Any]:
 
 
 def _row(schema: Any) -> Any:
-    """Return the schema of the rows: the columns after, then those that only stand before."""
+    """Return the schema of the rows: the columns after, then those that are only before."""
     parse_schema(schema)
     fields = {field["field"]: field for field in (schema or {}).get("fields", ())}
     images = [fields[place] for place in _IMAGES if place in fields]

@@ -71,7 +71,7 @@ def _paired(changes: Iterable[Change], size: int) -> Iterator[Change]:
 
 
 def _image(change: Change) -> _Image | None:
-    """Return which image of an update a change is; None if it has both, or is no update."""
+    """Return which image of an update a change is; None if it has both, or is not an update."""
     order, is_before = change.sequence, change.after is None
     if change.op != "update" or order is None or is_before == (change.before is None):
         return None

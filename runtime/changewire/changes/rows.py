@@ -24,13 +24,13 @@ def row(values: Mapping[str, Any] | Data, kind: type[Row]) -> Row:
 
     Args:
         values: ``before``, ``after`` or ``key`` of a `Change`, or a row as JSON text, as the tables
-            of ``changewire run`` hold it. A number with more digits than binary64 holds is read as
+            of ``changewire run`` have it. A number with more digits than binary64 has is read as
             the nearest where the schema says ``number``, and as text where it says ``string``.
         kind: The model.
 
     Raises:
         DecodeError: The row breaks a rule of the schema; it has every issue.
-        TypeError: `kind` is no model of a JSON schema.
+        TypeError: `kind` is not a model of a JSON schema.
     """
     codec, texts = _reader(kind)
     data: Any = values if is_data(values) else _text(values, texts, codec.format)

@@ -1,4 +1,4 @@
-"""Which schemas stand in the messages of a topic: how often, from where to where, what changed."""
+"""Which schemas are in the messages of a topic: how often, from where to where, what changed."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -65,7 +65,7 @@ class Schemas(Struct, frozen=True):
     Attributes:
         schemas: The schemas, in the order of their first messages.
         messages: Elements that were looked at; a batch has several.
-        without: Elements that hold no schema, or one without columns, and records without value.
+        without: Elements that have no schema, or one without columns, and records without value.
         rejected: Elements that cannot be read.
         left_out: Elements whose schema is not listed, as there are too many others.
     """
@@ -83,7 +83,9 @@ class Tally:
     def __init__(self, format: str, limit: int = MOST_SCHEMAS) -> None:
         """Start with nothing."""
         self.found: dict[tuple[Source, bytes], SchemaUse] = {}
-        self.messages = self.without = self.rejected = 0
+        self.messages: int = 0
+        self.without: int = 0
+        self.rejected: int = 0
         self._dialect, self._format = dialect(format), format
         self._limit, self._room = limit, MOST_BYTES
 
@@ -150,9 +152,9 @@ class Tally:
 def schemas(
     messages: Iterable[Record | Data | None], *, format: str, limit: int = MOST_SCHEMAS
 ) -> Schemas:
-    """Return the schemas that stand in messages, and what each changed of the one before it.
+    """Return the schemas that are in messages, and what each changed of the one before it.
 
-    Two texts are two schemas, even where they have the same columns; `SchemaUse.places` says where
+    Two texts are two schemas, even if they have the same columns; `SchemaUse.places` says where
     they differ then.
 
     Args:
@@ -163,7 +165,7 @@ def schemas(
             them.
 
     Raises:
-        ValueError: There is no such format, or its messages hold no schema.
+        ValueError: There is no such format, or its messages have no schema.
     """
     tally = Tally(format, limit)
     for number, message in enumerate(messages):
@@ -249,7 +251,7 @@ class TopicTally:
         )
 
     def tally_of(self, format: str) -> Tally | None:
-        """Return what counts the schemas of a format; None if its messages hold none."""
+        """Return what counts the schemas of a format; None if its messages have none."""
         if format not in self.tallies:
             try:
                 self.tallies[format] = Tally(format)
@@ -258,7 +260,7 @@ class TopicTally:
         return self.tallies[format]
 
     def _plain(self, reader: Codec, value: Data) -> list[Rejection]:
-        """Count a message that holds no schema."""
+        """Count a message that has no schema."""
         models = reader.decode_all(value)
         rejected = [model for model in models if isinstance(model, Rejection)]
         self._messages += len(models)

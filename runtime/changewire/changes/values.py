@@ -73,7 +73,7 @@ class MismatchError(ValueError):
 
 
 class EmbeddedSchema(NamedTuple):
-    """The schema that stands in a message."""
+    """The schema that is in a message."""
 
     source: Source
     fingerprint: str
@@ -94,7 +94,7 @@ def from_milliseconds(milliseconds: int) -> datetime:
 
 
 def base64_bytes(text: str) -> bytes | None:
-    """Return the bytes that Base64 text stands for (RFC 4648, section 4); None if it is not."""
+    """Return the bytes that Base64 text represents (RFC 4648, section 4); None if it is not."""
     try:
         return msgspec.convert(text, bytes)
     except (msgspec.ValidationError, UnicodeError):
@@ -105,7 +105,7 @@ def fingerprint(raw: bytes) -> str:
     """Return the fingerprint of a schema's bytes: the first 128 bits of their SHA-256, as hex.
 
     SHA-256, because every tool can compute it again: in Spark
-    ``left(sha2(schema, 256), 32)``. Processors have instructions for it, so BLAKE2b is no quicker.
+    ``left(sha2(schema, 256), 32)``. Processors have instructions for it, so BLAKE2b is not quicker.
     It is of the bytes: the same schema written otherwise has another one.
     """
     return hashlib.sha256(raw).hexdigest()[:_FINGERPRINT_DIGITS]

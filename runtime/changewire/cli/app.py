@@ -99,7 +99,7 @@ def _command(name: str) -> Any:
     return command
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="changewire",
     cls=CommandGroup,
     help="Inspect, validate and land CDC messages, and merge them into tables.",

@@ -11,6 +11,7 @@ from changewire.cli.streams import TABLE_FLAGS
 from changewire.engines.applied import is_by_table
 from changewire.engines.options import (
     AVAILABLE_NOW,
+    CHECKPOINT,
     TABLE_FORMATS,
     StreamOptions,
     TableOptions,
@@ -19,7 +20,6 @@ from changewire.engines.options import (
 
 _WORDS: Final = ("json", "embedded", "variant")
 _DELTA: Final = TABLE_FORMATS[0]
-_CHECKPOINT: Final = "checkpoint"
 
 
 def stream_options(
@@ -94,7 +94,7 @@ def _check_unused(given: Mapping[str, Any]) -> None:
 
 
 def row_schema_of(given: str | None) -> Any:
-    """Return what rows of tables are: a word, the path of a schema, or what a file has by table."""
+    """Return the rows of tables: a word, the path of a schema, or the types by table of a file."""
     if given is None or given in _WORDS:
         return given or _WORDS[0]
     try:
@@ -106,7 +106,7 @@ def row_schema_of(given: str | None) -> Any:
 
 def checkpoint_of(given: str | None, output: str) -> str:
     """Return the checkpoint of a query, by default in its output folder."""
-    return whole(f"{output}/{_CHECKPOINT}") if given is None else given
+    return whole(f"{output}/{CHECKPOINT}") if given is None else given
 
 
 def whole(path: str) -> str:

@@ -1,4 +1,4 @@
-"""How the program ends where no command can say why."""
+"""How the program ends if no command can say why."""
 
 import os
 import sys

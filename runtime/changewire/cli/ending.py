@@ -36,9 +36,9 @@ P = ParamSpec("P")
 def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
-    A file that cannot be read or written, a folder that is not a log, and a library or a package of
-    formats that is missing or broken, are one sentence on standard error and `UNABLE`; with
-    ``--json`` a line of JSON. An interrupt ends the command silently.
+    A file that cannot be read or written, a folder that is not a log, and a missing or broken
+    library or package of formats, are one sentence on standard error and `UNABLE`; with ``--json``
+    a line of JSON. An interrupt ends the command silently.
     """
 
     @wraps(command)
@@ -62,7 +62,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:
-    """Say what a command has done, and return its exit code by the number that was ``rejected``."""
+    """Report the result of a command; return its exit code by the number that was ``rejected``."""
     notice("totals", text, totals, as_json=as_json)
     return REJECTED if totals["rejected"] else VALID
 

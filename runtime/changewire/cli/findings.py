@@ -103,7 +103,7 @@ def packages() -> list[Finding]:
 
 
 def installed(name: str) -> str | None:
-    """Return the version of an installed distribution; None if there is none."""
+    """Return the version of an installed distribution; None without one."""
     try:
         return version(name)
     except PackageNotFoundError:

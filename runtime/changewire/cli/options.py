@@ -70,7 +70,7 @@ def text_option(
 def choice_option(
     *names: str, of: Names, metavar: str, help: str, show_default: bool = True
 ) -> Any:
-    """Return an option that takes one of some names, which ``{}`` in its help stands for."""
+    """Return an option that takes one of some names, which replace ``{}`` in its help."""
     return typer.Option(
         *names,
         metavar=metavar,

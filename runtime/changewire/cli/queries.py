@@ -45,7 +45,7 @@ RowsFormat: TypeAlias = Annotated[
         "-f",
         of=lambda: (*formats(),),
         metavar="FORMAT",
-        help="Format of the messages, if the schema is one that stands in them.",
+        help="Format of the messages, if the schema is one of those in messages.",
         show_default=False,
     ),
 ]
@@ -89,7 +89,7 @@ def write_query(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Write what a query says of a table, and how much it is; return the exit code.
+    """Write the rows of a query, and their number; return the exit code.
 
     `what` is what a row of the result is called, the options are `QUERY_FLAGS`.
     """

@@ -24,7 +24,7 @@ _NULL: Final = b"null"
 
 
 class ElementPlace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where an element is; what the input does not say is left out.
+    """Place of an element; facts that the input lacks are left out.
 
     Attributes:
         path: File that the record is of, ``-`` for standard input.
@@ -86,7 +86,7 @@ def records(
     limit: int | None = None,
     strip_registry_prefix: bool = False,
 ) -> Iterator[Record]:
-    """Yield the records of all inputs, or of topics; no more than one is held.
+    """Yield the records of all inputs, or of topics; no more than one is kept.
 
     With `strip_registry_prefix` values and keys are what follows the prefix of a schema registry.
 
@@ -110,7 +110,7 @@ def _stripped(record: Record) -> Record:
 
 
 def place_of(position: Position, element: int | None = None) -> ElementPlace:
-    """Return where an element is; a name that is not UTF-8 has its bytes escaped."""
+    """Return the place of an element; a name that is not UTF-8 has its bytes escaped."""
     path = position.path
     if path is not None:
         path = path.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -156,7 +156,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 def model_on(line: bytes, reader: Codec) -> Any:
-    """Return the model of the message on a line; None if the line says that there is none.
+    """Return the model of the message on a line; None if the line says so.
 
     Raises:
         DecodeError: The message is rejected.

@@ -81,6 +81,18 @@ def land_files(
         from changewire.jobs import files
 
         job = partial(files.run_files, row_schema=row_schema, engine=engine, notice=line.say)
+        if tables is not None and engine == "spark":
+            quieten_pyspark()
+            packages = connectors(None, ["delta"], as_json=as_json)
+            return files.merge_files_in_spark(
+                given(inputs),
+                output,
+                decode_options,
+                tables,
+                packages=packages,
+                notice=line.say,
+                **options,
+            )
         if tables is not None:
             job = partial(files.merge_files, table_options=tables)
         elif engine != "python":
@@ -177,7 +189,7 @@ FailOn: TypeAlias = Annotated[
 
 
 def say_counts(outcome: Outcome) -> None:
-    """Say what became of the messages, and where the report is."""
+    """Say what became of the messages, and the path of the report."""
     from changewire.engines.applied import COUNTED, NOT_APPLIED
 
     counts = outcome.counts

@@ -29,7 +29,7 @@ _WITH_VALUES: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
 def jars() -> list[Finding]:
-    """Look for the jars of the installed PySpark; without it there are none to look for.
+    """Look for the jars of the installed PySpark; without it there are no jars.
 
     The folders are the one from which Spark loads all jars, and those of ``--packages``. A session
     may have them from elsewhere, so no exit code depends on them.

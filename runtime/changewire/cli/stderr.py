@@ -75,7 +75,7 @@ class ProgressLine(NamedTuple):
 
     Attributes:
         is_shown: Whether there is a terminal to show it on.
-        show: Puts a text into the line; does nothing if there is none.
+        show: Puts a text into the line; does nothing without one.
         say: Writes a sentence, above the line if there is one.
     """
 

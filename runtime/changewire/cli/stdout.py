@@ -89,7 +89,7 @@ def _escaped(found: re.Match[bytes]) -> bytes:
 
 
 def _plain(value: Any) -> object:
-    """Encode what only a model holds: unknown properties, an open tag, what JSON lacks."""
+    """Encode values of models only: unknown properties, an open tag, what JSON lacks."""
     if isinstance(value, Extra):
         return dict(value)
     return str(value) if isinstance(value, (Alone, OpenTag)) else json_form(value)

@@ -93,7 +93,7 @@ NumbersOption: TypeAlias = Annotated[
     text_option(
         "--numbers",
         metavar="HOW",
-        help="Numbers that a column of doubles cannot hold: round, or refuse (the change).",
+        help="Numbers that a column of doubles cannot represent: round, or refuse (the change).",
         completes=("round", "refuse"),
     ),
 ]

@@ -37,7 +37,7 @@ VERDICTS: Final[Mapping[Verdict, str]] = {
     "other-change": "has a row that another change made",
     "other-values": "has other values",
 }
-"""What a table has of a row, in words."""
+"""The state of a row in a table, in words."""
 
 BATCHES: Final = (
     "a change without a sequence takes one from what came before it in its batch: had all come in"

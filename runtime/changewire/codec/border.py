@@ -25,7 +25,7 @@ def guarded(
 ) -> Result:
     """Return what a function returns; any exception but `CodecError` becomes an error of a kind.
 
-    The exception is not the cause of the error: its text may hold values of the message.
+    The exception is not the cause of the error: its text may contain values of the message.
     """
     try:
         return call(*arguments)

@@ -42,11 +42,11 @@ class Codec:
 
     def __init__(self, family: GeneratedFamily) -> None:
         """Build the decoders of a family."""
-        self.format = family.format
-        self.models = family.arms
+        self.format: str = family.format
+        self.models: tuple[Any, ...] = family.arms
         self._family = family
         self._is_json = family.encoding == "json"
-        self.second_reads = 0
+        self.second_reads: int = 0
         self._wire = wire_of(family)
         self._decode_as = {role: self._wire.reader(role) for role in family.types}
         self._prove_as = {role: self._wire.provers(role) for role in family.types}
@@ -88,8 +88,9 @@ class Codec:
         """Return the elements of a message that may be a batch, in their order.
 
         Returns:
-            For each element its model, or a `Rejection`; one element where the message is no
-            batch, none if the batch is empty. In a batch a rejection has no byte offset.
+            For each element its model, or a `Rejection`; one element if the
+            message is not a batch, none if the batch is empty. In a batch a rejection has no byte
+            offset.
         """
         try:
             return [self._read(data)]
@@ -195,10 +196,10 @@ class Codec:
     def models_in(self, data: object) -> list[tuple[str, Any]]:
         """Return (JSON Pointer, model) of each element of what `validate` takes.
 
-        The pointer is that of the element in its batch; empty if the message is no batch.
+        The pointer is that of the element in its batch; empty if the message is not a batch.
 
         Raises:
-            One of `REFUSALS`: `validate` finds an issue in it, or no bytes stand for it.
+            One of `REFUSALS`: `validate` finds an issue in it, or no bytes represent it.
         """
         raw = data if is_data(data) else (self.encode if is_model(data) else self._write)(data)
         elements = self._elements(raw)
@@ -217,7 +218,7 @@ class Codec:
         return self._family.encoding, self._family.exact
 
     def parsed(self, data: Data) -> Any:
-        """Return a message as dictionaries and lists; UNSET if the bytes hold none."""
+        """Return a message as dictionaries and lists; UNSET if the bytes have no value."""
         try:
             return guarded(DecodeError, self.format, self._parse, data)
         except DecodeError:
@@ -225,7 +226,7 @@ class Codec:
 
     @property
     def is_flat(self) -> bool:
-        """Whether the entries of a map stand in messages themselves."""
+        """Whether messages have inlined map entries."""
         return self._family.flat is not None
 
     def is_of_it(self, obj: object) -> bool:
@@ -245,7 +246,7 @@ class Codec:
         return self._parse(self.encode(data)) if is_model(data) else data
 
     def _elements(self, data: Data) -> list[Any] | None:
-        """Return the elements of a batch as bytes; None if the message is no batch."""
+        """Return the elements of a batch as bytes; None if the message is not a batch."""
         if "batch" not in self._family.roles:
             return None
         try:
@@ -275,7 +276,7 @@ class Codec:
         """Return the model of a message with unknown properties; None if it takes the slower way.
 
         A producer that adds a property adds it to every message, so the next ones are expected to
-        have it, or to stand alone as this one does.
+        have it, or to come alone as this one does.
         """
         alone, unknown = self._wire.alone, self._wire.unknown
         if alone is not None and not place:
@@ -297,7 +298,7 @@ class Codec:
         return None
 
     def _read_alone(self, alone: Callable[[Data], Any], data: Data) -> Any:
-        """Decode a message that is expected to stand alone."""
+        """Decode a message that is expected to come alone."""
         try:
             return alone(data)
         except msgspec.ValidationError:

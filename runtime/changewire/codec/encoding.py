@@ -26,7 +26,7 @@ def first_difference(sent: object, received: object) -> Issue | None:
 
 
 def first_unencodable(value: object, holds: Callable[[object], bool]) -> Issue:
-    """Return an issue for the first place at which a model holds what the encoding does not."""
+    """Return an issue for the first place at which a model has a value that the encoding lacks."""
     for pointer, child in _children(value):
         if not holds(child):
             inner = first_unencodable(child, holds)
@@ -44,7 +44,7 @@ def misplaced(model: object) -> list[Issue]:
 
 
 def misshapen(model: object) -> list[Issue]:
-    """Return an issue for each message in which the entries of its map cannot stand."""
+    """Return an issue for each message whose map entries cannot be inlined."""
     found: list[Issue] = []
     for at, message in _children(model) if isinstance(model, list) else [("", model)]:
         kind: Any = type(message)
@@ -85,7 +85,7 @@ def _misplaced(message: Any) -> Iterator[str]:
 
 
 def as_sent(issue: Issue, model: object) -> Issue:
-    """Return an issue about encoded bytes with the value that the model holds at its place."""
+    """Return an issue about encoded bytes with the value that the model has at its place."""
     value = value_at(model, issue.pointer)
     if isinstance(value, float) and not _same(value, issue.actual):
         return Issue(issue.pointer, "not-encodable", "encode", "a finite number", value)
@@ -93,7 +93,7 @@ def as_sent(issue: Issue, model: object) -> Issue:
 
 
 def value_at(model: object, pointer: str) -> Any:
-    """Return what a model holds at a JSON Pointer; UNSET if the pointer leads nowhere."""
+    """Return the value of a model at a JSON Pointer; UNSET if the pointer leads nowhere."""
     if not pointer:
         return model
     for step, child in _children(model):
@@ -144,7 +144,7 @@ def _differences(sent: Any, received: Any, at: str) -> Iterator[tuple[str, Any]]
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two leaves are equal; not-a-number is, which MessagePack can hold."""
+    """Return whether two leaves are equal; not-a-number is, which MessagePack can represent."""
     return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - that is NaN
 
 
@@ -168,7 +168,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
-    """Yield (pointer, value) of what a struct has on the wire."""
+    """Yield (pointer, value) of the fields of a struct on the wire."""
     alone = getattr(value, "alone", msgspec.UNSET)
     if isinstance(alone, Alone):
         yield from _fields(getattr(value, alone))
@@ -193,7 +193,7 @@ def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
 
 
 def _flat_fields(value: Any, flat: Flat) -> Iterator[tuple[str, Any]]:
-    """Yield what `_fields` does, of a message in which the entries of a map stand."""
+    """Yield what `_fields` does, of a message with inlined map entries."""
     named, entries = value.named, _entries(value, flat[1])
     is_name = named is msgspec.UNSET or (isinstance(named, str) and named != flat[0])
     if not is_name:
@@ -230,7 +230,7 @@ def encode_exactly(
     wire: Wire,
     model_of: Callable[[Any, str, bytes], Any],
 ) -> bytes:
-    """Return the bytes of a model, or of a list, if what they are decoded to is the model."""
+    """Return the bytes of a model, or of a list, if they are decoded to the model."""
     try:
         return _encoded(model, role, family, wire, model_of)
     except RecursionError:
@@ -273,7 +273,7 @@ def write_parsed(obj: object, family: GeneratedFamily, wire: Wire) -> bytes:
     """Return the bytes of a parsed message, key or batch, which need not be a valid one.
 
     They are parsed again before they are returned: a reader gets equal values, of the types that
-    parsers give. So text is no bytes, and a tuple no list.
+    parsers give. So text differs from bytes, and a tuple from a list.
     """
     try:
         data = wire.write(obj)

@@ -40,7 +40,9 @@ class GeneratedFamily:
         message = self.types["message"]
         self.arms: tuple[Any, ...] = arms(message)
         fields = [field for arm in self.arms for field in structs.fields(arm)]
-        self.texts = frozenset(f.encode_name for f in fields if msgspec.Raw in arms(f.type))
+        self.texts: frozenset[str] = frozenset(
+            f.encode_name for f in fields if msgspec.Raw in arms(f.type)
+        )
         # Messages that are arrays themselves have no tag by name.
         self.alone: str | None = getattr(module, "ALONE", {}).get(self.roles["message"])
         self.flat: Flat | None = flat_of(self.arms[0])
@@ -63,7 +65,7 @@ class GeneratedFamily:
         return found
 
     def build(self, obj: Any, role: str, texts: Mapping[str, msgspec.Raw] | None = None) -> Any:
-        """Return the model of a parsed message, with what models do not know where they keep it."""
+        """Return the model of a parsed message, with unknown parts in its extra."""
         if self._are_arrays and role == "batch":  # msgspec has no union of arrays
             return [self.build(item, "message") for item in obj]
         # To msgspec, converting to one model is several times cheaper than to a union of them.
@@ -147,13 +149,13 @@ class GeneratedFamily:
 
     @cached_property
     def flat_type(self) -> Any:
-        """The type of what stands beside the entries of a map, in a format that has such."""
+        """The type of what is next to the entries of a map, in a format that has such."""
         names = {field.encode_name: field.name for field in structs.fields(self.arms[0])}
         return get_type_hints(self.arms[0])[names[self.flat[0]]] if self.flat else None
 
     @cached_property
     def variants(self) -> dict[type, str]:
-        """Title of the schema of each model that has one of its own, beside those of the roles."""
+        """Title of the schema of each model that has one of its own, next to those of the roles."""
         titles = [title for title in self._module.DIGESTS if title not in self.roles.values()]
         return {arm: title for title in titles for arm in arms(getattr(self._module, title))}
 

@@ -1,7 +1,7 @@
-"""Bytes that are no message, but hold one: behind the prefix of a schema registry, or compressed.
+"""Bytes that contain a message: behind the prefix of a schema registry, or compressed.
 
 No message begins as such bytes do: JSON has no such first byte, and in MessagePack each is an
-integer, where messages are arrays.
+integer, if messages are arrays.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ PREFIX_BYTES: Final = 5
 """Of the prefix: a zero, and the id of a schema in 4 bytes."""
 
 CODES: Final = frozenset({"compressed", "registry-framing"})
-"""Codes of bytes that hold a message."""
+"""Codes of bytes that have a message."""
 
 _ZERO: Final = b"\x00"
 _BLANK: Final = b" \t\r\n"

@@ -24,7 +24,7 @@ GROUP: Final = "changewire.formats"
 """Entry point group of formats."""
 
 RESERVED: Final = frozenset({*FORMATS, "auto", "unknown"})
-"""Names that no other package can give a format: ours, and words that stand in place of one."""
+"""Names that no other package can give a format: ours, and words that are used instead of one."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _CONSTANTS: Final = frozenset({"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"})

@@ -90,9 +90,9 @@ class Issue(msgspec.Struct, frozen=True):
         code: Stable code, a key of `CODES`.
         rule: Keyword of the schema, or name of the check, that is broken.
         expected: What the rule asks for.
-        actual: The value that is there; UNSET if there is none. It may hold users' data, so no
+        actual: The found value; UNSET if it is missing. It may contain users' data, so no
             text shows it unasked.
-        actual_type: The JSON type of what is there, as a word; ``nothing`` if there is none.
+        actual_type: The JSON type of the value, as a word; ``nothing`` if it is missing.
     """
 
     pointer: str
@@ -112,7 +112,7 @@ class Issue(msgspec.Struct, frozen=True):
         return shown_pointer(self.pointer)
 
     def sentence(self, *, show_values: bool = False) -> str:
-        """Return the issue as one sentence; the value stands in it only where asked for."""
+        """Return the issue as one sentence; the value is in it only if asked for."""
         place = f"at {self.place}: " if self.pointer else ""
         found = f", found {self.actual_type}"
         if self.actual_type == "nothing" and self.code != "missing-property":
@@ -126,7 +126,7 @@ class Issue(msgspec.Struct, frozen=True):
         return self.sentence()
 
     def __repr__(self) -> str:
-        """Return the fields; of the value only its type, for what is logged must not hold it."""
+        """Return the fields; of the value only its type, for what is logged must not contain it."""
         fields = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"Issue({fields})"
 
@@ -156,7 +156,7 @@ def issue_of(raw: tuple[str, str, str, Any]) -> Issue:
 class CodecError(ValueError):
     """A message cannot be read or written.
 
-    Its text, its ``repr`` and its pickled form hold no value of the message.
+    Its text, its ``repr`` and its pickled form have no value of the message.
 
     Attributes:
         format: Public name of the format.
@@ -173,7 +173,7 @@ class CodecError(ValueError):
     ) -> None:
         """Keep the issues; the first one is the reason that the text names."""
         self.format = format
-        self.issues = list(issues)
+        self.issues: list[Issue] = list(issues)
         self.byte_offset = byte_offset
         super().__init__(str(self))
 
@@ -199,7 +199,7 @@ class CodecError(ValueError):
 
     @property
     def actual(self) -> Any:
-        """The value at the first issue's place; UNSET if there is none."""
+        """The value at the first issue's place; UNSET without one."""
         return self.issues[0].actual
 
     def __str__(self) -> str:
@@ -211,7 +211,7 @@ class CodecError(ValueError):
 
 
 class DecodeError(CodecError):
-    """Bytes are no message of the format, or break its rules."""
+    """Bytes are not a message of the format, or break its rules."""
 
 
 class EncodeError(CodecError):
@@ -254,6 +254,6 @@ def printable(text: str) -> str:
 
 
 def shown_value(value: object) -> str:
-    """Return a value as Python would write it, cut where it is long or nested deep."""
+    """Return a value as Python would write it, cut if it is long or nested deep."""
     text = _repr.repr(value)
     return text if len(text) <= _VALUE else f"{text[: _VALUE - 1]}…"

@@ -29,15 +29,15 @@ _MOST_NAMES: Final = max(map(len, FORMS))
 
 
 class FormError(Exception):
-    """JSON stands for no value of MessagePack."""
+    """JSON represents no value of MessagePack."""
 
     def __init__(self, code: str, at: Path, expected: str, actual: object) -> None:
         super().__init__(code)
-        self.issue = Issue(pointer_of(at), code, RULE, expected, actual)
+        self.issue: Issue = Issue(pointer_of(at), code, RULE, expected, actual)
 
 
 def exact_value(form: Any, at: Path = ()) -> Any:
-    """Return the value that a form stands for."""
+    """Return the value that a form represents."""
     # Loops, for a comprehension would take a second frame for each level.
     kind = type(form)
     if kind is list:
@@ -59,7 +59,7 @@ def exact_value(form: Any, at: Path = ()) -> Any:
 
 
 def base64_bytes(text: Any, at: Path) -> bytes:
-    """Return the bytes that Base64 text stands for, or raise `FormError`."""
+    """Return the bytes that Base64 text represents, or raise `FormError`."""
     if type(text) is not str:
         raise FormError("wrong-type", at, "Base64 text", text)
     try:
@@ -117,7 +117,7 @@ _READERS: Final[Mapping[Any, Callable[[dict[str, Any], Path], Any]]] = {
     frozenset({"float"}): _float,
     frozenset({"map"}): _map,
 }
-"""What objects of these properties, those of `FORMS`, stand for."""
+"""Values that objects of these properties, those of `FORMS`, represent."""
 
 
 _RULE: Final = "json"
@@ -166,7 +166,7 @@ def _form(value: Any) -> Any:
 
 
 def _with_bytes(obj: Any, kind: Any, at: Path) -> Any:
-    """Return a parsed message with bytes where only bytes can stand, in place of their text."""
+    """Return a parsed message with bytes where only bytes can be, instead of their text."""
     if kind is bytes:
         return base64_bytes(obj, at) if type(obj) is str else obj
     kinds = _item_kinds(kind)
@@ -177,7 +177,7 @@ def _with_bytes(obj: Any, kind: Any, at: Path) -> Any:
 
 
 def _item_kinds(kind: Any) -> Iterable[Any] | None:
-    """Return the types of the items of an array, endlessly; None if there are none to know."""
+    """Return the types of the items of an array, endlessly; None if they are unknown."""
     if get_origin(kind) is list:
         return repeat(*get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Struct):

@@ -33,7 +33,7 @@ _RULE: Final = "json"
 class JsonWire:
     """A family as JSON text.
 
-    `write` encodes what most models hold, `write_all` all that one can. Where what `read_back`
+    `write` encodes the values of most models, `write_all` all that one can. Where what `read_back`
     parses equals what was written, what `parse` gives does too. `alone` is the typed decode of a
     message that is the value of a property alone, if the format has such.
     """
@@ -46,13 +46,17 @@ class JsonWire:
         self._elements = msgspec.json.Decoder(list[msgspec.Raw]).decode
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
-        self.alone = None if family.alone is None else self._alone_reader(family.alone)
+        self.alone: Callable[[Any], Any] | None = (
+            None if family.alone is None else self._alone_reader(family.alone)
+        )
         self.unknown: UnknownProperties | None = None
         if family.flat is None:
             self.unknown = UnknownProperties(family.arms, self._float_hook)
         decimals: Literal["number", "string"] = "number" if family.exact else "string"
         self._write: Callable[[Any], bytes] = msgspec.json.Encoder(decimal_format=decimals).encode
-        self.write = self._write if family.flat is None else self._write_flat
+        self.write: Callable[[Any], bytes] = (
+            self._write if family.flat is None else self._write_flat
+        )
         self.write_all: Callable[[Any], bytes] = msgspec.json.Encoder(
             enc_hook=write_unknown, decimal_format=decimals
         ).encode
@@ -85,14 +89,14 @@ class JsonWire:
         return lambda data: model(**{name: decode(data), "alone": alone})
 
     def _read_flat(self, flat: Flat, data: Any) -> Any:
-        """Return the model of a message in which entries of a map stand."""
+        """Return the model of a message with inlined map entries."""
         obj = self._plain(data)
         if entry_twice(bytes_of(data), obj) is not None:
             raise ValueError
         return self._gathered(flat, obj)
 
     def _gathered(self, flat: Flat, obj: Any) -> Any:
-        """Return the model of a parsed message in which entries of a map stand."""
+        """Return the model of a parsed message with inlined map entries."""
         gather(obj, *flat)
         return msgspec.convert(obj, self._family.types["message"], dec_hook=read_unknown)
 
@@ -110,7 +114,7 @@ class JsonWire:
     def check_names(self, data: Data, obj: object) -> None:
         """Refuse two entries of one name at the root: parsing to `obj` has lost one of them.
 
-        Only in a format whose entries of a map stand there, also in messages of a batch.
+        Only in a format with inlined map entries, also in messages of a batch.
         """
         if self._family.flat is None:
             return
@@ -142,7 +146,7 @@ class JsonWire:
 
 
 def _scattered(message: Any, flat: Any) -> dict[str, Any]:
-    """Return a message with the entries of its map in place of the map."""
+    """Return a message with the entries of its map instead of the map."""
     if message.extra is not msgspec.UNSET:
         raise ValueError
     kind: Any = type(message)
@@ -171,7 +175,7 @@ def parse_json(data: Data, format: str, decode: Callable[[Any], Any]) -> Any:
 def _refusal(
     data: bytes, error: BaseException, decode: Callable[[Any], Any]
 ) -> tuple[Issue, int | None]:
-    """Say why a parser rejected bytes; with the byte offset, where it is known."""
+    """Say why a parser rejected bytes; with the byte offset if it is known."""
     if not data.strip(_BLANK):
         return Issue("", "empty", _RULE, "one JSON value"), 0
     if (framed := framing_issue(data, _RULE)) is not None:
@@ -192,7 +196,7 @@ def _malformed_inside(data: bytes, decode: Callable[[Any], Any]) -> str | None:
     """Return what is wrong inside of bytes that a parser called cut off; None if nothing is.
 
     msgspec calls them cut off where fewer bytes follow half of a surrogate pair than the other half
-    has. With bytes behind them that no text has, it fails where they are wrong.
+    has. With bytes behind them that no text has, it fails at the wrong bytes.
     """
     try:
         decode(data + _NO_JSON)
@@ -213,7 +217,7 @@ def _byte_in(text: str) -> int | None:
 
 
 def _malformed(data: bytes, text: str) -> tuple[Issue, int | None]:
-    """Say what is no JSON in bytes, of which a parser said something in its own words."""
+    """Say why bytes are not JSON, of which a parser said something in its own words."""
     byte = _byte_in(text)
     if SURROGATE in text:
         return Issue("", "invalid-unicode", _RULE, "whole surrogate pairs"), byte

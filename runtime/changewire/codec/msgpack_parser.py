@@ -21,7 +21,7 @@ _MAPS: Final = frozenset((*range(0x80, 0x90), 0xDE, 0xDF))
 _FIXED_EXTS: Final = {0xD4: 1, 0xD5: 2, 0xD6: 4, 0xD7: 8, 0xD8: 16}
 """Of the first byte of an extension type, its length."""
 _COUNTED_EXTS: Final = {0xC7: 1, 0xC8: 2, 0xC9: 4}
-"""Of the first byte of an extension type, how many bytes hold its length."""
+"""Of the first byte of an extension type, how many bytes have its length."""
 
 
 class MalformedError(Exception):

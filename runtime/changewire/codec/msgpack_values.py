@@ -20,8 +20,8 @@ class ExtKey:
     __slots__ = ("code", "data")
 
     def __init__(self, code: int, data: bytes) -> None:
-        self.code = code
-        self.data = data
+        self.code: int = code
+        self.data: bytes = data
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ExtKey) and (self.code, self.data) == (other.code, other.data)
@@ -59,7 +59,7 @@ def hashable(value: Any) -> Any:
 
 
 def json_form(value: Any, ext: Callable[[Ext | ExtKey], Any] | None = None) -> Any:
-    """Return a value of a message as one that JSON has, close to what JSON formats hold for it."""
+    """Return a value of a message as one that JSON has, close to the value in JSON formats."""
     kind = type(value)
     if kind is dict:
         if all(type(key) is str for key in value):
@@ -93,4 +93,4 @@ _FORMS: Final[Mapping[type, Callable[[Any], Any]]] = {
     ExtKey: _ext,
     float: _float,
 }
-"""How a value without parts becomes JSON, where it does not as it is."""
+"""How a value without parts becomes JSON, if it is not a JSON value itself."""

@@ -137,7 +137,7 @@ def _known(model: Any) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _write_unknown(value: object) -> object:
-    """Encode what only models hold: positions that the schema does not name, nil if none."""
+    """Encode values of models only: positions that the schema does not name, nil if none."""
     if isinstance(value, Extra):
         return dict(value)
     return None if value is UNSET else write_ext_key(value)

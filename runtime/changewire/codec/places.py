@@ -1,4 +1,4 @@
-"""Places in models as they are on the wire: a position where that is an array, else a name."""
+"""Places in models as they are on the wire: a position in an array, else a name."""
 
 import sys
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from msgspec import UNSET
 from changewire_messages.support import Path
 
 Flat: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""A property of any name, the map whose entries stand beside it, and by what it is found."""
+"""A property of any name, the map next to it, and the property by which it is found."""
 
 
 @cache
@@ -23,7 +23,7 @@ def flat_of(kind: Any) -> Flat | None:
 
 
 def name_beside(message: Any, flat: Flat) -> str:
-    """Return the name that the property beside the entries of a map has on the wire."""
+    """Return the name that the property next to the entries of a map has on the wire."""
     return flat[0] if message.named is UNSET else message.named
 
 
@@ -39,7 +39,7 @@ def steps_of(kind: Any) -> Mapping[str, int | str]:
 
 
 def place_in(model: msgspec.Struct, *names: str, at: Path = ()) -> Path:
-    """Return the place of a field of a model, which stands at a place itself."""
+    """Return the place of a field of a model, which has a place itself."""
     value: Any = model
     for name in names:
         kind: Any = type(value)

@@ -48,7 +48,7 @@ def codec_of(model: object) -> Codec:
     """Return the codec of the format that a model, or a list of models, belongs to.
 
     Raises:
-        TypeError: It is no model of a message.
+        TypeError: It is not a model of a message.
     """
     first = first_of(model)
     found = _codec_of_module(type(first).__module__)

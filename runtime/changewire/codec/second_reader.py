@@ -1,4 +1,4 @@
-"""Messages that the typed decode rejects, or that are no bytes of it: parsed, then built."""
+"""Messages that the typed decode rejects, or that are not its bytes: parsed, then built."""
 
 from collections.abc import Callable
 from typing import Any, Final

@@ -13,10 +13,10 @@ from changewire.codec.wire import Data, bytes_of, wire_of
 from changewire.msgpack_heads import ARRAYS
 
 UNKNOWN: Final = "unknown"
-"""Stands in place of a format in the errors of such messages."""
+"""Name, instead of a format, in the errors of such messages."""
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-"""What may precede a JSON text, and a byte order mark, which is rejected for what it is."""
+"""What may precede a JSON text, and a byte order mark, which is rejected as one."""
 
 _ISSUES: Final = 3
 """Issues of the nearest format that a text names."""

@@ -33,7 +33,7 @@ _Names: TypeAlias = Mapping[Place, frozenset[str]]
 
 
 class _Made(NamedTuple):
-    """What a twin is made of: a model, fields that it has more with pointers, and other twins."""
+    """Parts of a twin: a model, fields that it has more with pointers, and other twins."""
 
     arm: Any
     more: list[tuple[str, str]]
@@ -41,7 +41,7 @@ class _Made(NamedTuple):
 
 
 def place_of(error: BaseException) -> Place | None:
-    """Return where an object has an unknown property, if msgspec says so; None if in an array."""
+    """Return the place of an unknown property, if msgspec says so; None if in an array."""
     what, below, place = str(error).partition(BELOW_THE_ROOT)
     if UNKNOWN_FIELD not in what or "[" in place:
         return None
@@ -123,7 +123,7 @@ def _twin(arm: Any, place: Place, names: _Names, made_of: dict[type, _Made]) -> 
 
 
 def _model(twin: Any, made_of: Mapping[type, _Made], extra: dict[str, Any]) -> Any:
-    """Return the model of a twin; what it has more is moved to `extra`."""
+    """Return the model of a twin; its further parts are moved to `extra`."""
     made = made_of.get(type(twin))
     if made is None:
         return twin
@@ -139,7 +139,7 @@ def _model(twin: Any, made_of: Mapping[type, _Made], extra: dict[str, Any]) -> A
 
 @cache
 def _models_at(arm: Any, name: str) -> list[Any]:
-    """Return the models that a property of a model can hold."""
+    """Return the models that a property of a model can represent."""
     found = [field.name for field in structs.fields(arm) if field.encode_name == name]
     hints = [get_type_hints(arm)[field] for field in found]
     kinds = [kind for hint in hints for kind in get_args(hint) or (hint,)]

@@ -1,4 +1,4 @@
-"""What an encoding does for the codec, and what all encodings share."""
+"""Functions of an encoding for the codec, and common ones."""
 
 from functools import cache
 from importlib import import_module
@@ -34,7 +34,7 @@ REFUSALS: Final = (
 """What handling a value of the wrong shape raises."""
 
 Data = bytes | bytearray | memoryview | str | msgspec.Raw
-"""What a message may be given as."""
+"""Types of a message as an argument."""
 
 Wire: TypeAlias = "JsonWire | MsgpackWire"
 """One family in its encoding: bytes to models and to plain values, and back."""
@@ -55,7 +55,7 @@ def wire_of(family: GeneratedFamily) -> Wire:
 
 
 def is_data(value: object) -> TypeGuard[Data]:
-    """Return whether a value is what messages are given as, and no model or parsed message."""
+    """Return whether a value has a type of raw messages, not of models or parsed messages."""
     return isinstance(value, (bytes, bytearray, memoryview, str, msgspec.Raw))
 
 

@@ -120,7 +120,7 @@ _TIMES: Final = ("gen", "exp", "lut")
 
 
 def legacy(model: object, at: str, issues: list[Issue]) -> object:
-    """Return the legacy form of one model; what it has no place for is added to the issues."""
+    """Return the legacy form of one model; parts without a place are added to the issues."""
     if isinstance(model, aerospike_msgpack.Write):
         for name in _TIMES:
             if getattr(model.payload, name) is None:
@@ -140,7 +140,7 @@ def legacy(model: object, at: str, issues: list[Issue]) -> object:
 
 
 def _issue(at: str, model: Any, name: str, expected: str) -> Issue:
-    """Return the issue of a field of a message's payload; the message stands at a pointer."""
+    """Return the issue of a field of a message's payload; the message is at a pointer."""
     pointer = at + pointer_of(place_in(model, "payload", name))
     return Issue(pointer, "not-encodable", "legacy", expected, getattr(model.payload, name))
 

@@ -21,7 +21,7 @@ _TYPES: Final[Mapping[type, type[Any]]] = {
     list: aerospike_json.ListBin,
     str: aerospike_json.StrBin,
 }
-"""What a value of flat JSON is a bin of; there is none for null."""
+"""The type of bin of a value of flat JSON; null has none."""
 
 _ORDERS: Final[Mapping[Any, str]] = {
     aerospike_json.ListBin: "ordered",
@@ -68,7 +68,7 @@ def _known(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(item: Any, at: Path, report: Report) -> Any:
-    """Return the value of a bin; note what it does not show of the bin."""
+    """Return the value of a bin; note the facts of the bin that it hides."""
     kind: Any = type(item)
     if _TYPES.get(type(item.value)) is not kind:
         report.lose("bin-type", (at, "type"), str(item.type))
@@ -80,7 +80,7 @@ def _value(item: Any, at: Path, report: Report) -> Any:
 def from_flat(model: Any, at: Path, report: Report) -> Any:
     """Return a message or a key of flat JSON as one of the JSON format.
 
-    The type of a bin is that of its value: text that stands for bytes becomes a `StrBin`.
+    The type of a bin is that of its value: text that represents bytes becomes a `StrBin`.
     """
     if isinstance(model, flat.Key):
         lose_unknown(model, at, report)

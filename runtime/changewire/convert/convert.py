@@ -24,9 +24,9 @@ def convert(
 ) -> bytes:
     """Return a message, or a batch, of one format as bytes of another.
 
-    What the target cannot hold is rejected, all of it at once, unless `lossy` allows it; the losses
-    are named in docs/convert.md. Some things are rejected always: keys of a map that would be the
-    same as text, integers beyond 64 bits, and bins of a type that the target does not have.
+    Values that the target lacks are rejected, all of it at once, unless `lossy` allows it; the
+    losses are named in docs/convert.md. Some things are rejected always: keys of a map that would
+    be the same as text, integers beyond 64 bits, and bins of a type that the target does not have.
 
     Args:
         data: The value of a Kafka record.

@@ -15,7 +15,7 @@ from changewire.engines.outcome import place_text
 from changewire.tables.routing import TRUNCATE
 
 ANY: Final = "*"
-"""In place of the name of a table, in a mapping of types: all other tables."""
+"""Instead of the name of a table, in a mapping of types: all other tables."""
 
 
 KEYS: Final = "changewire.keys"

@@ -54,7 +54,7 @@ class Counts:
         by_hour: Changes and control events by the hour of their event time, in UTC.
         by_error_code: Dead letters by the code of their first reason.
         leniencies: Uses of each leniency by name.
-        native: What the native kernel had to do; None where it had no part, or it is not known.
+        native: Work of the native kernel; None if it took no part, or it is not known.
     """
 
     messages: int = 0
@@ -75,7 +75,7 @@ class Counts:
         "controls": (CONTROL, "control events"),
         "dead_letters": (DEAD_LETTER, "dead letters"),
     }
-    """Kind of row of each total, and what it is in words. Elements are their sum."""
+    """Kind of row of each total, and its name in words. Elements are their sum."""
 
     maps: ClassVar[tuple[str, ...]] = (
         *("by_operation", "by_table", "by_hour"),
@@ -150,7 +150,7 @@ class MessageCounts(Counts):
     """How many messages there were that are kept as they are: none is a change or a control event.
 
     Attributes:
-        valid: Elements that are no dead letters.
+        valid: Elements that are not dead letters.
         by_variant: The same by variant.
     """
 

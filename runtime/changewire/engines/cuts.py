@@ -1,4 +1,4 @@
-"""Where batches are cut, so that memory stays flat whatever messages weigh."""
+"""How batches are cut, so that memory stays flat whatever messages weigh."""
 
 from __future__ import annotations
 

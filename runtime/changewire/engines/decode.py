@@ -36,14 +36,14 @@ PART = 1024
 """Messages that are decoded together: so few that their models stay in the processor's cache."""
 
 ROWS = 10 * PART
-"""Elements whose columns are made together, of messages that hold many."""
+"""Elements whose columns are made together, of messages that have many."""
 
 
 class Decoder:
     """Decodes batches of records; it pickles, so that workers get a copy.
 
     Attributes:
-        decode_options: The format of the messages, and what they do not say themselves.
+        decode_options: The format of the messages, and the facts that they lack.
         all_have_values: Whether every row carries its message, and not dead letters alone.
         kinds: Kinds of the rows, of dead letters last.
     """
@@ -163,7 +163,7 @@ class Decoder:
             return pa.RecordBatch.from_pydict(self._columns(batch, isolated, places))
 
     def _alone(self, element: Found) -> Found:
-        """Return an element, or the rejection of one that columns cannot hold."""
+        """Return an element, or the rejection of one that columns cannot represent."""
         try:
             self._columns(one_record(), Elements([element]), None)
         except Exception as error:  # noqa: BLE001 - as above

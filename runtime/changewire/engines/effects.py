@@ -1,4 +1,4 @@
-"""Decoded rows that say as well what each change does to rows of tables: the column ``effects``."""
+"""Decoded rows with the effects of each change on rows of tables: the column ``effects``."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _of_change(change: ChangeRow | None) -> list[dict[str, Any]] | None:
 
 
 def effects_of_logged(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a change does to rows, as the column `EFFECTS`, by its row in a log."""
+    """Return the effects of a change on rows, as the column `EFFECTS`, by its row in a log."""
     attributes, sequence = _parsed(row["attributes"]) or {}, row["sequence"]
     # Of a whole row nothing is read here but that it is there.
     read = _is_there if attributes.get("row_image", "full") == "full" else _parsed
@@ -141,7 +141,7 @@ def _is_there(text: str | None) -> dict[str, Any] | None:
 
 
 def _rows_of(change: ChangeRow) -> list[dict[str, Any]]:
-    """Return what a change does to rows as columns of `EFFECT`."""
+    """Return the effects of a change on rows as columns of `EFFECT`."""
     return [
         {
             "key": key_text(one.key),

@@ -27,7 +27,7 @@ from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
 
 Found: TypeAlias = tuple[Any, list[str]]
-"""What an element is: what a decoder makes columns of, or a `Rejection`; and the names of the
+"""The meaning of an element: the source of its columns, or a `Rejection`; and the names of the
 leniencies that it needed."""
 
 
@@ -36,18 +36,22 @@ class Elements:
 
     Attributes:
         found: The elements.
-        rows: What columns are made of, such as the change that each element is; None for a dead
+        rows: Source of columns, such as the change that each element is; None for a dead
             letter.
-        rejections: The rejection of each element; None where it is no dead letter.
+        rejections: The rejection of each element; None if it is not a dead letter.
         leniencies: Names of the leniencies that each element needed.
     """
 
     def __init__(self, found: Sequence[Found] = ()) -> None:
         """Take the elements apart."""
         self.found = found
-        self.leniencies = [leniencies for _, leniencies in found]
-        self.rows = [None if isinstance(result, Rejection) else result for result, _ in found]
-        self.rejections = [result if isinstance(result, Rejection) else None for result, _ in found]
+        self.leniencies: list[list[str]] = [leniencies for _, leniencies in found]
+        self.rows: list[Any | None] = [
+            None if isinstance(result, Rejection) else result for result, _ in found
+        ]
+        self.rejections: list[Rejection | None] = [
+            result if isinstance(result, Rejection) else None for result, _ in found
+        ]
 
 
 def columns(
@@ -60,7 +64,7 @@ def columns(
 
 
 def rejection_columns(elements: Elements) -> dict[str, pa.Array]:
-    """Return the columns of the rejections; NULL for what is no dead letter."""
+    """Return the columns of the rejections; NULL if it is not a dead letter."""
     return _fields(spread(elements.rejections, rejection_array), REJECTION_COLUMNS)
 
 
@@ -120,7 +124,7 @@ def decoded_schema() -> pa.Schema:
 
 
 def no_rejections(rows: int) -> dict[str, pa.Array]:
-    """Return the columns of rejections where no row is one."""
+    """Return the columns of rejections if no row is one."""
     return {name: pa.nulls(rows, column.type) for name, column in _no_rejection().items()}
 
 
@@ -140,6 +144,6 @@ def one_record() -> pa.RecordBatch:
 
 
 def _fields(array: pa.StructArray, names: tuple[str, ...]) -> dict[str, pa.Array]:
-    """Return fields of a struct array; NULL where the struct is."""
+    """Return fields of a struct array; NULL if the struct is NULL."""
     flat = dict(zip(array.type.names, array.flatten(), strict=True))
     return {name: flat[name] for name in names}

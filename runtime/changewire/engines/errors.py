@@ -17,7 +17,7 @@ class CheckpointError(StreamError):
 
 
 class OutputError(StreamError):
-    """An output cannot take the rows: it has another schema, or its format is not there."""
+    """An output cannot take the rows: it has another schema, or its format is missing."""
 
 
 class TooManyDeadLettersError(StreamError):

@@ -26,7 +26,7 @@ def interleaved(
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows in the order of their messages.
 
-    What is yielded is no larger than a batch of each side together.
+    The result is not larger than a batch of each side together.
 
     Args:
         made: Rows of all messages; those of messages that were declined are left out.

@@ -1,7 +1,7 @@
 """Ctrl-C in a command that uses Spark: the Java process that was started ends, without a word.
 
 PySpark's own handler of SIGINT asks Spark to cancel its jobs, by a connection that may wait for an
-answer already, which ends in tracebacks; and while Java starts, that handler is not there yet.
+answer already, which ends in tracebacks; and while Java starts, that handler does not exist yet.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         """Know of no process yet."""
-        self.received = False
+        self.received: bool = False
         self._processes: list[Popen[bytes]] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What a log has: where its changes came from, and what was deleted; the same in each engine."""
+"""The content of a log: sources of its changes, and deletes; the same in each engine."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class KnownLog:
         It is asked whether a table exists if two sources want one place: a query that was killed
         before it refused the second one must not take that for the first.
         """
-        self.tables = KnownTables()
+        self.tables: KnownTables = KnownTables()
         self._routing = routing
         self._facts = dict(facts)
         keys = in_order(facts)
@@ -109,9 +109,9 @@ class KnownLog:
                 yield one
 
     def deleted(self, targets: Iterable[Target], *, are_flagged: bool) -> dict[Target, int]:
-        """Return the greatest first number of the sequence of a delete that a table may not hold.
+        """Return the greatest first number of the sequence of a delete that a table may lack.
 
-        Tables without one are left out. A table in which deleted rows are flagged holds all
+        Tables without one are left out. A table in which deleted rows are flagged has all
         deletes, but for those that name no table and came before it.
         """
         found = dict.fromkeys(targets)

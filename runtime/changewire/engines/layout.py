@@ -1,7 +1,7 @@
 """The columns that the engines read and write; one table for both engines.
 
-A decoded row is one element of a message: a change, a control event or a dead letter; or, where
-messages are kept as they are, a message or a dead letter. The columns of a change, of a message and
+A decoded row is one element of a message: a change, a control event or a dead letter; or, if
+messages are kept unchanged, a message or a dead letter. The columns of a change, of a message and
 of a rejection are those of their schemas.
 """
 
@@ -34,7 +34,7 @@ RECORD_COLUMNS: Final[dict[str, pa.DataType]] = {
     "path": pa.string(),
     "number": pa.int64(),
 }
-"""Where a record stood: Kafka's own columns, or file and number."""
+"""Place of a record: Kafka's own columns, or file and number."""
 
 RECORD_PLACE: Final = ("topic", "partition", "offset", "path", "number")
 """Those of them that tell one record from all others."""
@@ -45,7 +45,7 @@ POSITION: Final[Mapping[str, tuple[tuple[str, ...], str | int]]] = {
     "offset": (("offset", "number"), -1),
 }
 """Position of a record, as `changewire.tables` orders changes: for each part of it the columns of
-which the first that is not NULL is taken, and what stands for NULL in all of them."""
+which the first that is not NULL is taken, and the value for NULL in all of them."""
 
 INPUT_COLUMNS: Final[dict[str, pa.DataType]] = {
     "value": pa.binary(),

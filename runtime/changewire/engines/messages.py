@@ -38,7 +38,7 @@ Build: TypeAlias = Callable[[list[Any]], pa.StructArray]
 
 
 class MessageRow(NamedTuple):
-    """What columns are made of: the title of a schema and the message, or None for what is empty.
+    """Source of columns: the title of a schema and the message, or None for what is empty.
 
     A record without value has neither, a batch without elements has a title alone.
     """

@@ -1,6 +1,6 @@
 """The native kernel: it makes columns of most messages, and leaves the others to Python.
 
-What it makes is what Python makes; it declines whatever it does not know. So nothing but speed
+Its results are those of Python; it declines whatever it does not know. So nothing but speed
 depends on whether it is installed.
 """
 
@@ -31,10 +31,10 @@ SWITCH: Final = "CHANGEWIRE_NATIVE"
 """Environment variable: ``0`` leaves the kernel aside."""
 
 MODULE: Final = "changewire_native"
-"""The kernel's module; the wheel has it beside the packages."""
+"""The kernel's module; the wheel has it next to the packages."""
 
 ADAPTERS: Final = "changewire.changes"
-"""The package whose sources a kernel is built from: what it makes of messages, they say."""
+"""The package whose sources a kernel is built from: they decide its results."""
 
 TABLE: Final = "kernel.jsonl"
 """File of a family's package: its schemas as the kernel reads them."""
@@ -113,7 +113,7 @@ class RowType(NamedTuple):
 
 
 class KernelCounts(NamedTuple):
-    """What a kernel had to do.
+    """Work of a kernel.
 
     Attributes:
         messages: How many messages it was given.
@@ -197,7 +197,7 @@ class Kernel:
 
     @property
     def counts(self) -> KernelCounts:
-        """What it had to do so far."""
+        """Its work so far."""
         return kernel_counts(self._native.messages, self._native.declined)
 
 
@@ -208,7 +208,7 @@ def kernel_of(
 
     Args:
         options: How messages are read; with some of them Python does it all.
-        effects: Whether it also says what changes do to rows of tables.
+        effects: Whether it also says the effects of changes on rows of tables.
         row: The type that rows must fit; None if they are JSON text.
     """
     native = installed()
@@ -238,13 +238,13 @@ def _needs_python(options: DecodeOptions) -> bool:
 
 
 def installed() -> Any:
-    """Return the kernel's module; None if it is not there, does not fit or is switched off."""
+    """Return the kernel's module; None if it is missing, does not fit or is switched off."""
     found = None if is_switched_off() else _module()
     return None if found is None or misfit() else found
 
 
 def misfit() -> str | None:
-    """Return why the kernel that is there is not used; None if it fits, or there is none."""
+    """Return why the kernel is not used; None if it fits or is missing."""
     found = _module()
     if found is None:
         return None
@@ -286,7 +286,7 @@ def version() -> str | None:
 
 
 def unread() -> list[str]:
-    """Return the formats that have a table which the kernel does not read, though it is there."""
+    """Return the formats that have a table which the kernel does not read, although it exists."""
     options = [DecodeOptions(name) for name in BUILT_IN if table_of(name)]
     return [one.format for one in options if kernel_of(one) is None]
 

@@ -29,12 +29,12 @@ TABLE_FORMATS: Final = ("delta", "iceberg")
 
 SchemaEvolution = Literal["add_columns", "strict"]
 SCHEMA_EVOLUTIONS: Final[tuple[str, ...]] = get_args(SchemaEvolution)
-"""What a table does with columns that it lacks, or has of a narrower type: it takes them, or
+"""The answer of a table to columns that it lacks, or has of a narrower type: it takes them, or
 refuses what brings them."""
 
 Numbers = Literal["round", "refuse"]
 NUMBERS: Final[tuple[str, ...]] = get_args(Numbers)
-"""What becomes of a change with a number that a column of doubles cannot hold: the number is
+"""Result for a change with a number that a column of doubles lacks: the number is
 rounded and counted, or the change is refused."""
 
 Deletes = Literal["remove", "flag"]
@@ -47,11 +47,14 @@ CATALOG: Final = "changewire"
 LOG: Final = "log"
 """Name of the log in an output folder."""
 
+CHECKPOINT: Final = "checkpoint"
+"""Name of the folder of a query's progress in an output folder."""
+
 MAX_NEW_TABLES: Final = 100
 """How many tables a batch may bring."""
 
 AVAILABLE_NOW: Final[Mapping[str, Any]] = {"availableNow": True}
-"""Trigger of a query that ends when it has read what is there."""
+"""Trigger of a query that ends when it has reached the end of its source."""
 
 Limit = int | str
 """A number of dead letters, or a share of the batch's elements such as ``"5%"``."""
@@ -125,7 +128,7 @@ class StreamOptions:
 
 
 class ApplyKeywords(DecodeKeywords, total=False):
-    """What messages do not say themselves, and how their changes are merged into tables.
+    """Facts that messages lack, and how their changes are merged into tables.
 
     Attributes:
         row_schema: How tables have their rows: ``json`` text (default); columns of a type, as for
@@ -134,7 +137,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
             ``*`` for all others.
         schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
             ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
-        numbers: ``round`` (default) rounds a number that a column of doubles cannot hold, and
+        numbers: ``round`` (default) rounds a number that a column of doubles cannot represent, and
             counts it; ``refuse`` refuses its change.
         deletes: ``remove`` (default) removes deleted rows from tables. ``flag`` keeps them with
             their key and ``_changewire.deleted``; the other columns are NULL. Then late changes

@@ -1,4 +1,4 @@
-"""What a run leaves behind, beside its tables: everything that a report shows."""
+"""What a run leaves behind, next to its tables: everything that a report shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST_DEAD_LETTERS = 20
 """Dead letters that a report shows."""
 
 PLACE_COLUMNS = (*PLACE_ORDER, "code", "pointer", "message")
-"""What a report says of a dead letter: where it is and what is wrong, never a value."""
+"""Facts of a report about a dead letter: its place and its error, never a value."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Outcome:
             ``value`` (shortened text) if values are to be shown.
         stream: Totals of a streaming query; None if the run was none.
         tables: What became of changes in tables; None where the run fed none.
-        native: What the native kernel had to do; None where it had no part.
+        native: Work of the native kernel; None if it took no part.
         start_seconds: Seconds of these before the engine began to read: the start of Spark, and
             the look at brokers and outputs. 0 for an engine that begins at once.
         look_alikes: Formats that the dead letters look like; None where none was looked for.

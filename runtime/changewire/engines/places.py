@@ -13,7 +13,7 @@ from changewire.engines.layout import INPUT_COLUMNS
 
 
 class Places(NamedTuple):
-    """Where rows stand among their records.
+    """Places of rows among their records.
 
     Attributes:
         record: Index of the record that a row came in.
@@ -62,7 +62,7 @@ def records_of(
 
 
 def only_where(mask: pa.Array, values: pa.Array) -> pa.Array:
-    """Return values where a mask is true, else NULL; the bytes of the others are left behind.
+    """Return values if a mask is true, else NULL; the bytes of the others are left behind.
 
     `pyarrow.compute.if_else` would keep them, hidden behind each NULL.
     """

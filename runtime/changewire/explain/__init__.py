@@ -1,4 +1,4 @@
-"""A message beside its schema: what each field is, and what its value says to a person."""
+"""A message next to its schema: the meaning of each field and of its value."""
 
 from changewire.explain.explained import Explanation, Stop, explain
 from changewire.explain.walk import Field

@@ -28,14 +28,14 @@ class Stop(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """What a message is.
+    """The meaning of a message.
 
     Attributes:
         format: Name of its format; None if it says none.
-        nearest: Name of the format that a message without one comes nearest to: its fields are held
+        nearest: Name of the format that a message without one comes nearest to: its fields are kept
             against that. None if it has a format, or little in common with any.
         variant: Title of its schema; None if it has none.
-        fields: Its fields; none if it cannot be parsed. Each issue stands at its field, one of
+        fields: Its fields; none if it cannot be parsed. Each issue is at its field, one of
             the message as a whole at the first.
         issues: Every issue of the message; of one without a format, that first, and then those that
             keep it from being one of the nearest format.
@@ -54,7 +54,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 
 def explain(data: Data, format: str | None = None, *, most: int | None = 20) -> Explanation:
-    """Return what each field of a message means, and what its value says.
+    """Return the meaning of each field of a message, and of its value.
 
     Args:
         data: The value of a Kafka record, as bytes or as text.
@@ -99,7 +99,7 @@ def _explained(data: Data, found: str | None, most: int | None) -> Explanation:
 
 
 def _fields(message: object, format: str, most: int | None) -> list[Field]:
-    """Return the fields of a message beside the schema of a format."""
+    """Return the fields of a message next to the schema of a format."""
     found = family(format)
     role = "batch" if found.is_batch(message) else "message"
     return list(walk(message, schemas(format)[found.roles[role]], most))
@@ -116,7 +116,7 @@ def _unparsed(format: str | None, data: Data, error: DecodeError) -> Explanation
 
 
 def _unclaimed(data: Data, most: int | None) -> Explanation:
-    """Return the fields of a message of no known format, beside the schema of the nearest one."""
+    """Return the fields of a message of no known format, next to the schema of the nearest one."""
     error, message, nearest = unclaimed(data)
     if message is UNSET:
         return _unparsed(None, data, error)
@@ -144,7 +144,7 @@ def _variant(fields: list[Field]) -> str:
 
 
 def _declare(fields: list[Field], message: object, format: str) -> None:
-    """Add the types that a message declares, and what values say by them."""
+    """Add the types that a message declares, and the meaning of values by them."""
     by_pointer = {field.pointer: field for field in fields}
     declared = adapter(format).declared
     for column in declared(message) if declared else ():

@@ -1,4 +1,4 @@
-"""What a value says to a person: times as dates, Base64 as bytes, bytes as text where they are."""
+"""Meaning of a value for a person: times as dates, Base64 as bytes, bytes as text if they are."""
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -18,7 +18,7 @@ _UNITS: Final[dict[str, Any]] = {
 
 
 def reading(value: object, node: Node) -> str:
-    """Return what a value says; empty if it says no more than itself."""
+    """Return the meaning of a value; empty if that is the value itself."""
     if type(value) is int:
         return _time(value, node)
     if type(value) is str and node.get("contentEncoding") == "base64":
@@ -39,7 +39,7 @@ def typed_reading(value: object) -> str:
 
 
 def _time(number: int, node: Node) -> str:
-    """Return a time; if the schema says that a number means something else, what it says."""
+    """Return a time; if the schema says that a number means something else, that."""
     unknown = node.get("x-unknown", {}).get(str(number))
     if "x-unit" not in node or unknown:
         return f"{number} means {unknown}" if unknown else ""

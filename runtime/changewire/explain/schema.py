@@ -1,4 +1,4 @@
-"""The schemas of a format, and which of their rules a value stands under."""
+"""The schemas of a format, and which of their rules apply to a value."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -47,7 +47,7 @@ def chain(root: Node, node: Node, value: object) -> list[Node]:
 
 
 def _flat(node: Node, value: object) -> Node:
-    """Return a message in which entries of a map stand as an object that has its properties."""
+    """Return a message in which entries of a map are, as an object with its properties."""
     ((name, own),), then = node["properties"].items(), node["then"]
     needed = node["if"]["properties"][name]["required"]
     actual = flat_name(value, name, needed) if isinstance(value, dict) else name

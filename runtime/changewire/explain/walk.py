@@ -11,7 +11,7 @@ from changewire.explain.schema import NOTHING_KNOWN, Node, chain
 from changewire_messages.support import key_token
 
 State = Literal["known", "unknown", "missing"]
-"""Whether the schema names a field, or names one that is not there."""
+"""Whether the schema names a field, or names a missing one."""
 
 _ALL_TOGETHER: Final = 50
 """How many times the fields of one array or object are shown of a whole message."""
@@ -22,13 +22,13 @@ class Field(Struct, kw_only=True):
 
     Attributes:
         pointer: JSON Pointer (RFC 6901) to the value.
-        name: Its name in the object, array or map that holds it, or its index; empty at the root.
-        depth: How many of these hold it.
-        value: The value; UNSET for arrays and objects, whose fields follow, and where it is
+        name: Its name in the object, array or map that has it, or its index; empty at the root.
+        depth: How many of these contain it.
+        value: The value; UNSET for arrays and objects, whose fields follow, and if it is
             missing.
         kind: Title of its schema, or its type as a word.
         meaning: Description of the schema.
-        reading: What the value says to a person; empty if it says no more than itself.
+        reading: Meaning of the value for a person; empty if that is the value itself.
         declared: Type that the message itself declares for the value.
         state: ``unknown`` for a property that its schema does not name, ``missing`` for one that
             should be there, otherwise ``known``.
@@ -114,7 +114,7 @@ def _last(nodes: list[Node], keyword: str) -> str:
 
 
 def _parts(value: Any, node: Node) -> list[_Part]:
-    """Return what a value holds, each part with its place in the schema."""
+    """Return the parts of a value, each with its place in the schema."""
     if isinstance(value, dict):
         return _properties(value, node)
     if isinstance(value, (list, tuple)):

@@ -1,6 +1,6 @@
 """One reader for every input shape: files and standard input become records.
 
-Framing finds where each message begins and ends, and never what it says.
+Framing finds where each message begins and ends, and never reads its content.
 """
 
 from changewire.framing.expand import expand

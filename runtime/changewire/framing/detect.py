@@ -16,7 +16,7 @@ def detect(source: Source) -> str:
     """Return the shape of `source`, without consuming any of it.
 
     Of text only the first line that is not blank is looked at, and of that what `Source.peek`
-    shows; the second one too where the first is the beginning of an object.
+    shows; the second one too if the first is the beginning of an object.
     """
     from changewire.framing.messagepack import msgpack_shape  # who reads no file needs no msgpack
 

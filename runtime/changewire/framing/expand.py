@@ -1,4 +1,4 @@
-"""The files that a list of paths stands for."""
+"""The files that a list of paths represents."""
 
 import os
 from collections.abc import Iterable, Iterator

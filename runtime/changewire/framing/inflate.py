@@ -24,7 +24,7 @@ def inflate(stream: io.BufferedIOBase, size: int) -> tuple[bool, Iterator[bytes]
     Raises:
         OSError: the first bytes cannot be read.
         ImportError: it is zstd and pyarrow is not installed.
-        Damage: while iterating, where the bytes cannot be read further.
+        Damage: while iterating, if the bytes cannot be read further.
     """
     head = b""
     while len(head) < _MAGIC_BYTES and (more := stream.read1(_MAGIC_BYTES - len(head))):

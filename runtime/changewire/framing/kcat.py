@@ -21,8 +21,8 @@ class Envelope(msgspec.Struct, frozen=True):
     """The object on a line of ``kcat -J``, as far as it is used; the names are kcat's.
 
     kcat writes `key` and `payload` always, null where there is none. It adds `key_error` or
-    `payload_error` to a null that stands for what it failed to turn into text. Headers are a flat
-    list (name, value, name, value), or by an option a map from name to values.
+    `payload_error` to a null that represents bytes that it failed to turn into text. Headers are a
+    flat list (name, value, name, value), or by an option a map from name to values.
     """
 
     topic: str

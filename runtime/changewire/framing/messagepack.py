@@ -21,17 +21,17 @@ _LONGEST_EXT: Final = b"\xc9\xff\xff\xff\xff"
 
 
 def msgpack_concatenated(source: Source, limit: int) -> Iterator[Record]:
-    """Yield the MessagePack values that stand back to back.
+    """Yield the MessagePack values that are back to back.
 
     Raises:
-        Damage: a value is longer than `limit` bytes, is no MessagePack or nested too deep, is cut
+        Damage: a value is longer than `limit` bytes, is not MessagePack or nested too deep, is cut
             off, or the source is damaged.
     """
     return numbered(source.path, _values(source, limit))
 
 
 def msgpack_length_prefixed(source: Source, limit: int) -> Iterator[Record]:
-    """Yield the messages that stand each behind its length; the length -1 is that of no value.
+    """Yield the messages that are each behind its length; the length -1 is that of no value.
 
     A length is 4 bytes, signed and big-endian, as ``%R`` of ``kcat -f`` writes it.
 
@@ -128,10 +128,10 @@ def _cut_off(begin: int) -> Damage:
 
 
 def msgpack_shape(source: Source) -> str | None:
-    """Return the shape of `source`, without consuming any of it; None where it is another one.
+    """Return the shape of `source`, without consuming any of it; None if it is another one.
 
     JSON text and Parquet begin with none of these bytes. A message is an array that begins with an
-    integer and holds an array, or an array of arrays; what follows it is an array again.
+    integer and has an array, or an array of arrays; what follows it is an array again.
     """
     first = source.peek(bool)[:1]
     if first == b"\x00":
@@ -149,7 +149,7 @@ def msgpack_shape(source: Source) -> str | None:
 
 
 def _end_of_prefixed(head: bytes) -> int:
-    """Return where the first message ends, or where its length does as long as that is cut off."""
+    """Return where the first message ends, or the end of its length as long as that is cut off."""
     if len(head) < _LENGTH_BYTES:
         return _LENGTH_BYTES
     return _LENGTH_BYTES + int.from_bytes(head[:_LENGTH_BYTES], "big")

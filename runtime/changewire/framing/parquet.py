@@ -19,7 +19,7 @@ def parquet(source: Source, limit: int) -> Iterator[Record]:
     """Yield the record of every row.
 
     The column `value` is required; `key`, `topic`, `partition`, `offset`, `timestamp` and
-    `headers` are used where they are, other columns are not read. A compressed file, or standard
+    `headers` are used if they exist, other columns are not read. A compressed file, or standard
     input, is first copied to a temporary file, for Parquet is read from its end.
 
     Raises:
@@ -49,7 +49,7 @@ def _seekable(source: Source) -> Generator[str | IO[bytes], None, None]:
 
 
 def _rows(arrow: _Arrow, file: str | IO[bytes], path: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the columns of each row; None where the file has no such column."""
+    """Yield the columns of each row; None if the file has no such column."""
     try:
         table = require("pyarrow.parquet", purpose="reading Parquet").ParquetFile(
             file, coerce_int96_timestamp_unit="us"

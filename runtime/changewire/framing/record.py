@@ -1,4 +1,4 @@
-"""What framing hands on: a record, where it stood, and why a file cannot be framed."""
+"""What framing hands on: a record, its place, and why a file cannot be framed."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Position(msgspec.Struct, frozen=True, gc=False):
-    """Where a record stood. Every field is None where the input does not say.
+    """Place of a record. Every field is None if the input lacks it.
 
     Attributes:
         topic: Kafka topic.
@@ -30,9 +30,9 @@ class Record(msgspec.Struct, frozen=True):
     """One message as it was found, not interpreted.
 
     Attributes:
-        key: bytes of the Kafka record key; None where there is none.
+        key: bytes of the Kafka record key; None without one.
         value: bytes of the message; None for a Kafka record without value (a tombstone).
-        position: where the record stood.
+        position: place of the record.
         headers: Kafka record headers, as (name, value), in their order.
     """
 

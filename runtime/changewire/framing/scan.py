@@ -45,7 +45,7 @@ class Scanner:
 
     def __init__(self, *, array: bool = False) -> None:
         """Begin before the first value, or with `array` before the bracket that opens the array."""
-        self.pending = bytearray()
+        self.pending: bytearray = bytearray()
         self._state: _State = Scanner._before if array else Scanner._outside
         self._gap = _GAP
         self._done: list[bytes] = []

@@ -31,11 +31,11 @@ class Source:
         self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        """Return what has not been read yet; where it cannot be read, `Damage` is raised."""
+        """Return what has not been read yet; if it cannot be read, `Damage` is raised."""
         return self._chunks
 
     def peek(self, enough: Callable[[bytes], bool]) -> bytes:
-        """Return the bytes ahead, without consuming them, as soon as `enough` holds for them.
+        """Return the bytes ahead, without consuming them, as soon as `enough` is true of them.
 
         At most `PEEK_BYTES`, and less where the input ends or is damaged before.
         """

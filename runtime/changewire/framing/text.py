@@ -26,7 +26,7 @@ def json_array(source: Source, limit: int) -> Iterator[Record]:
 
 
 def json_concatenated(source: Source, limit: int) -> Iterator[Record]:
-    """Yield the JSON values that stand back to back, with or without blanks between."""
+    """Yield the JSON values that are back to back, with or without blanks between."""
     return numbered(source.path, values(source.text(), limit))
 
 
@@ -58,15 +58,14 @@ def _lines_of_chunks(chunks: Iterable[bytes], limit: int) -> Iterator[list[bytes
 
 
 def values(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Yield the JSON values that stand back to back in `chunks`."""
+    """Yield the JSON values that are back to back in `chunks`."""
     return _scanned(Scanner(), chunks, limit)
 
 
 def elements(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Yield the elements of the one JSON array that `chunks` hold, and what follows it.
+    """Yield the elements of the one JSON array in `chunks`, and what follows it.
 
-    Damage is also that there is no array, or that it ends behind an element without being closed,
-    so that others are missing.
+    Damage is also a missing array, or one that ends behind an element without being closed.
     """
     scanner = Scanner(array=True)
     yield from _scanned(scanner, chunks, limit)

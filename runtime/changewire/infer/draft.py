@@ -107,7 +107,7 @@ class Drafter:
         return name
 
     def _comment(self, profile: Profile, all_of: str) -> str:
-        """Say what was seen of a column: how often, of which types, as what it is declared."""
+        """Describe a column: how often it was seen, of which types, and its declared type."""
         nulls = f", null in {profile.kinds[NULL]:,}" if profile.kinds[NULL] else ""
         text = f"In {profile.count:,} of {all_of}{nulls}."
         kinds = {kind: number for kind, number in sorted(profile.kinds.items()) if number}

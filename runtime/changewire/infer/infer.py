@@ -43,7 +43,7 @@ class Observer:
     """Looks at messages, one after the other."""
 
     def __init__(self, decode_options: DecodeOptions) -> None:
-        self.rejected = 0
+        self.rejected: int = 0
         self._decode_options = decode_options
         self._rows: dict[str, Profile] = {}
         self._room = Room()
@@ -85,7 +85,7 @@ class Observer:
         return self._rows.setdefault(name, Profile(self._room))
 
     def _declare(self, record: Record) -> None:
-        """Note the schema that stands in a message; formats without such are left aside."""
+        """Note the schema that is in a message; formats without such are left aside."""
         value: Any = record.value
         name = self._decode_options.format_of(value)
         tally = self._schemas.tally_of(name)

@@ -32,7 +32,7 @@ SCALARS: Final[Mapping[str, Mapping[str, Any]]] = {
     TEXT: {"type": "string"},
     TIME: {"type": "string", "format": "date-time"},
 }
-"""Schema of the values of a kind. A decimal that binary64 does not hold is its text."""
+"""Schema of the values of a kind. A decimal that binary64 does not represent is its text."""
 
 _NUMBERS: Final = frozenset({INTEGER, FLOAT, DECIMAL})
 _TEXTS: Final = frozenset({STRING, TEXT, TIME})

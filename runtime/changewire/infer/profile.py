@@ -55,7 +55,7 @@ class Room:
     """How many more places may be distinguished, shared by all profiles."""
 
     def __init__(self, left: int = MOST_PLACES) -> None:
-        self.left = left
+        self.left: int = left
 
     def take(self) -> bool:
         """Take one; return whether there was one."""
@@ -72,7 +72,8 @@ class Profile:
         self.declared: list[str] = []
         self.properties: dict[str, Profile] = {}
         self.items: Profile | None = None
-        self.is_map = self.is_inexact = False
+        self.is_map: bool = False
+        self.is_inexact: bool = False
         self.least: int | None = None
         self.greatest: int | None = None
         self._room, self._depth = room, depth
@@ -83,7 +84,7 @@ class Profile:
         return self.kinds.total()
 
     def add(self, value: Any) -> None:
-        """Count a value, and what it holds."""
+        """Count a value, and its parts."""
         kind = _KINDS.get(type(value), ANY)
         if kind == INTEGER:
             kind = self._integer(value)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.options import ENGINES, LOG
+from changewire.engines.options import CHECKPOINT, ENGINES, LOG
 from changewire.extras import install
 from changewire.framing import FramingError, expand
 
@@ -22,7 +22,7 @@ JAVA: Final = 17
 """The oldest Java that Spark 4 runs on."""
 
 REPORTS: Final = ("report.html", "report.json")
-"""Files beside the log."""
+"""Files next to the log."""
 
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _JAVA_SECONDS: Final = 60
@@ -64,7 +64,7 @@ def missing_for_spark() -> str | None:
 
 
 def major_version(distribution: str) -> int | None:
-    """Return the first number of an installed package's version; None if there is none."""
+    """Return the first number of an installed package's version; None without one."""
     try:
         return int(version(distribution).partition(".")[0])
     except (PackageNotFoundError, ValueError):
@@ -72,7 +72,7 @@ def major_version(distribution: str) -> int | None:
 
 
 def java_version() -> int | None:
-    """Return the version of the Java that Spark would start; None if there is none."""
+    """Return the version of the Java that Spark would start; None without one."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None:
@@ -98,7 +98,7 @@ def files_of(inputs: Sequence[str]) -> list[str]:
 
 
 def check_folder(output: Path) -> None:
-    """Reject an output that is no local folder."""
+    """Reject an output that is not a local folder."""
     if re.match(r"\w{2,}:", str(output)):
         raise JobError(f"{output}: the output must be a local folder")
     if output.exists() and not output.is_dir():
@@ -106,13 +106,13 @@ def check_folder(output: Path) -> None:
 
 
 def check_output(output: Path, files: Sequence[str]) -> None:
-    """Reject an output in which a run would read its own log, or replace what is no report."""
+    """Reject an output in which a run would read its own log, or replace more than a report."""
     import_module("changewire.report.write")  # says which library is missing
     check_folder(output)
     for name in REPORTS:
         if (output / name).is_dir():
             raise JobError(f"{output / name}: the report has this name; choose another output")
-    own = [(output / name).resolve() for name in (LOG, *REPORTS)]
+    own = [(output / name).resolve() for name in (LOG, CHECKPOINT, *REPORTS)]
     for file in files:
         if file != "-" and any(Path(file).resolve().is_relative_to(path) for path in own):
             raise JobError(f"{file}: the run would read what it writes; choose another output")

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
-from changewire.engines.options import Engine, TableOptions, log_of
+from changewire.engines.options import (
+    AVAILABLE_NOW,
+    CHECKPOINT,
+    Engine,
+    StreamListener,
+    StreamOptions,
+    TableOptions,
+    log_of,
+)
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
@@ -41,7 +50,7 @@ def run(
     notice: Callable[[str], None] | None = None,
     **options: Unpack[DecodeKeywords],
 ) -> Outcome:
-    """Append what files hold to a Parquet log, and write a report beside it.
+    """Append the contents of files to a Parquet log, and write a report next to it.
 
     The log has a row for each element of each message, whose ``kind`` is ``change``, ``control`` or
     ``dead_letter``. An element is left out if the log has it already, by path and number of its
@@ -56,7 +65,7 @@ def run(
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
         engine: ``auto`` takes Spark if it can run, and otherwise Python.
-        elements_as: ``changes``, or ``messages``: typed columns that hold the messages as they are,
+        elements_as: ``changes``, or ``messages``: typed columns that have the messages as they are,
             to which only `strip_registry_prefix` of the options applies.
         row_schema: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
             `pyarrow.Schema` or a schema of the row, as `changewire.arrow.decode` takes them; or
@@ -66,7 +75,7 @@ def run(
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
         notice: Called with one sentence if ``auto`` does not take Spark.
-        **options: What messages do not say themselves, see `DecodeKeywords`.
+        **options: Facts that messages lack, see `DecodeKeywords`.
 
     Raises:
         FramingError: An input cannot be read.
@@ -103,7 +112,7 @@ def run_files(
     progress: Callable[[int], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Append what files hold to a Parquet log, as `run` does."""
+    """Append the contents of files to a Parquet log, as `run` does."""
     files = files_of(inputs)
     check_output(Path(output), files)
     if isinstance(row_schema, str) and row_schema == "embedded":
@@ -143,10 +152,11 @@ def merge_files(
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Append what files hold to a log of Delta, merge it into tables, and write a report.
+    """Append the contents of files to a log of Delta, merge it into tables, and write a report.
 
     The arguments are those of `run`, with the tables that changes are merged into, and how many
-    dead letters a batch may have; `changewire.delta.apply_changes` says what tables and log hold.
+    dead letters a batch may have; `changewire.delta.apply_changes` says the contents of tables and
+    log.
     """
     from changewire.delta import StreamError  # says which library is missing
     from changewire.engines.merge.apply import BATCH_SIZE, Run
@@ -164,13 +174,61 @@ def merge_files(
     return reported(outcome, output=output, inputs=inputs)
 
 
+def merge_files_in_spark(
+    inputs: Sequence[str],
+    output: str,
+    decode_options: DecodeOptions,
+    table_options: TableOptions,
+    *,
+    packages: str | None = None,
+    notice: Callable[[str], None] | None = None,
+    shape: str = "auto",
+    show_values: bool = False,
+) -> Outcome:
+    """Do what `merge_files` does by a query in Spark, which reads each file once."""
+    files = files_of(inputs)
+    check_output(Path(output), files)
+    choose_engine("spark", files)
+    place = str(Path(output).absolute())
+    log, checkpoint = log_of(place, "delta"), f"{place}/{CHECKPOINT}"
+    if Path(log).exists() and not Path(checkpoint).exists():
+        raise JobError(
+            f"{log}: expected a log of Spark, with {checkpoint}, found a log without it; use "
+            "--engine python, or choose another output"
+        )
+    from changewire.engines.spark.run import run_listed
+
+    stream = StreamOptions(log, checkpoint, "delta", AVAILABLE_NOW, None, StreamListener(notice))
+    with spark_errors("the run failed", output, {}, show_values=show_values):
+        outcome = _with_framing(
+            files,
+            lambda: run_listed(
+                files,
+                output,
+                shape=shape,
+                decode_options=decode_options,
+                stream_options=stream,
+                table_options=table_options,
+                packages=packages,
+                show_values=show_values,
+            ),
+        )
+    return reported(replace(outcome, output=log), output=output, inputs=inputs)
+
+
 def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome:
-    """Run the Spark engine; what a worker cannot read is a `FramingError` here as well."""
+    """Run the Spark engine."""
     from changewire.engines.spark import run as engine
+
+    return _with_framing(files, lambda: engine.run(files, log, **how))
+
+
+def _with_framing(files: Sequence[str], job: Callable[[], Outcome]) -> Outcome:
+    """Run a job in Spark; an input that a worker cannot read is a `FramingError` here as well."""
     from changewire.engines.spark.jvm import RAISED
 
     try:
-        return engine.run(files, log, **how)
+        return job()
     except RAISED as error:
         # Spark hands on no exception of a worker, only its traceback as text.
         for file in files:

@@ -32,11 +32,11 @@ def stream_topics(
 ) -> Outcome:
     """Write Kafka topics to a log and tables by a streaming query, and write a report at its end.
 
-    The report holds what this run committed; the next run with the same checkpoint resumes behind
+    The report has what this run committed; the next run with the same checkpoint resumes behind
     it. SIGINT and SIGTERM end the query after the batch that it is at.
 
     The options are those of Spark's Kafka source. The listener's ``notice`` and ``metrics`` get a
-    line for each batch that was committed. The text of an error holds no secret.
+    line for each batch that was committed. The text of an error has no secret.
     """
     check_folder(Path(output))
     choose_engine("spark", [])
@@ -91,7 +91,7 @@ def _written(outcome: Outcome) -> Outcome:
 def spark_errors(
     what: str, output: str, options: Mapping[str, str], *, show_values: bool = False
 ) -> Generator[None, None, None]:
-    """Raise a `JobError` in place of what Spark raises, without its cause: it may show options."""
+    """Raise a `JobError` instead of what Spark raises, without its cause: it may show options."""
     from changewire.engines.errors import StreamError
     from changewire.engines.spark.cause import failure
     from changewire.engines.spark.jvm import RAISED

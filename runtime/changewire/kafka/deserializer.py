@@ -1,4 +1,4 @@
-"""A deserializer that gives models, of the format that it is given or that a header names."""
+"""A deserializer that returns models, of a given format or of the one in a header."""
 
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ class ChangewireDeserializer(Deserializer):
         Args:
             format: Public name of the format; None asks the header, then the message. A key does
                 not say its format, so without a header it needs the name.
-            is_key: Whether it reads record keys, if no context says what it is called for.
+            is_key: Whether it reads record keys, if no context says its purpose.
             strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema
                 registry put before values and keys.
             show_values: Show the start of wrong values in the texts of errors.
@@ -133,7 +133,7 @@ def _header_in(
 
 
 def _check_model(header: SchemaHeader, model: Any, messages: Messages) -> None:
-    """Check that a message is what its header says, if both were made by the same schemas.
+    """Check that a message fits its header, if both were made by the same schemas.
 
     A header of other schemas is that of another release, whose variants may be others.
     """

@@ -13,7 +13,7 @@ class MessageRejectedError(SerializationError):
     """A value or a key is rejected: nothing was sent, or nothing can be read.
 
     Its text has every issue, up to 100, with the value at its place only if that was asked for.
-    Its pickled form holds no value.
+    Its pickled form has no value.
 
     Attributes:
         error: The error of the codec.
@@ -37,7 +37,7 @@ class MessageRejectedError(SerializationError):
 
     @property
     def issues(self) -> list[Issue]:
-        """Every issue, at least one: place, code, rule, what it expects, and what is there."""
+        """Every issue, at least one: place, code, rule, the expected and the found value."""
         return self.error.issues
 
 

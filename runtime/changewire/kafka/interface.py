@@ -1,4 +1,4 @@
-"""The serializer interface of confluent-kafka, or the same names without it; what a call says."""
+"""The serializer interface of confluent-kafka, or the same names without it."""
 
 __all__ = [
     "Deserializer",

@@ -49,7 +49,7 @@ class Messages:
         self._family = family(format)
         self._wire = wire_of(self._family)
         self._is_key = is_key
-        self.digests = {short(self._family.digest(role)) for role in self._family.roles}
+        self.digests: set[str] = {short(self._family.digest(role)) for role in self._family.roles}
         if is_key and _KEY not in self._family.roles:
             raise ValueError(f"{format} has no record keys of its own: use a serializer for text")
 
@@ -108,7 +108,7 @@ class Messages:
         return SchemaHeader(self.format, variant, short(self._family.digest(kind)))
 
     def _check_kind(self, obj: Any) -> None:
-        """Reject models of other formats, and keys in place of messages."""
+        """Reject models of other formats, and keys instead of messages."""
         kinds = [self._family.types[_KEY]] if self._is_key else self._codec.models
         expected = f"the model of a {'record key' if self._is_key else 'message'} of {self.format}"
         issues = [

@@ -18,7 +18,7 @@ _FORM = re.compile(
 
 
 class SchemaHeader(NamedTuple):
-    """What a producer says of a value or a key.
+    """Facts of a producer about a value or a key.
 
     As text it is ``aerospike-json;variant=Write;schema=ec5957a958eb4974192c30c73b517ad4``.
 
@@ -46,20 +46,20 @@ def short(digest: str) -> str:
 
 @lru_cache(maxsize=256)
 def parse(value: bytes | str | None) -> SchemaHeader | None:
-    """Return what a header says; None if it is no such header."""
+    """Return the content of a header; None if it is another header."""
     text = value.decode("ascii", "replace") if isinstance(value, bytes) else value or ""
     found = _FORM.fullmatch(text)
     return SchemaHeader(**found.groupdict()) if found else None
 
 
 def read(ctx: SerializationContext, name: str) -> bytes | str | None:
-    """Return the value of a header, the last one of its name; None if there is none."""
+    """Return the value of a header, the last one of its name; None without one."""
     headers: Any = ctx.headers or {}
     return dict(headers).get(name)
 
 
 def write(ctx: SerializationContext | None, name: str, header: SchemaHeader) -> None:
-    """Put a header in place of those of its name, into the very headers that are sent.
+    """Put a header instead of those of its name, into the very headers that are sent.
 
     Raises:
         SerializationError: There are no headers to put it into.

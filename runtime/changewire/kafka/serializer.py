@@ -42,7 +42,7 @@ class ChangewireSerializer(Serializer):
 
         Args:
             format: Public name of the format.
-            is_key: Whether it makes record keys, if no context says what it is called for.
+            is_key: Whether it makes record keys, if no context says its purpose.
             declared: Also reject values of other types than the message declares for them, and
                 whatever else contradicts itself in it, as `changewire.validate` does.
             key_columns: Columns that name the rows, as for `changewire.validate`.
@@ -77,8 +77,8 @@ class ChangewireSerializer(Serializer):
             ctx: What confluent-kafka says of the record.
 
         Raises:
-            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or there
-                are no headers to put one into.
+            SerializationError: It is rejected, as `MessageRejectedError` with every issue; or
+                headers are missing to put one into.
             ValueError: The context says that a key is meant, and records have none.
         """
         if obj is None:

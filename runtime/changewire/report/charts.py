@@ -54,7 +54,7 @@ class Chart(NamedTuple):
         description: Its names and counts in words, for those who do not see it.
         bars: The bars.
         labels: The texts.
-        axis: Height of the line that the bars stand on; None if there is no line.
+        axis: Height of the line that the bars begin at; None if there is no line.
     """
 
     height: int
@@ -129,7 +129,7 @@ def short(count: int) -> str:
 
 
 def fitted(text: str) -> str:
-    """Return text that is no wider than `LABEL`; what is cut off is marked by ``…``."""
+    """Return text that is not wider than `LABEL`; what is cut off is marked by ``…``."""
     ends = list(accumulate(2 if east_asian_width(letter) in "WF" else 1 for letter in text))
     if not ends or ends[-1] <= LABEL:
         return text

@@ -37,7 +37,7 @@ class Series(NamedTuple):
 def series(by_hour: Mapping[str, int]) -> Series:
     """Return counts by hour in the smallest unit that needs at most `STEPS` steps.
 
-    Steps without a count are there too, with 0. A few stray times are left outside where the others
+    Steps without a count are included, with 0. A few stray times are left outside if the others
     then show in a smaller unit. Where even years are too many, those without a count are left out,
     and the earliest are outside.
     """

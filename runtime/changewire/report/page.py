@@ -32,7 +32,7 @@ _TERMS: Final[Mapping[str, str]] = {
     "valid": "valid messages",
     "dead_letters": "dead letters",
 }
-"""What the elements are the sum of, in words; a report has some of them."""
+"""The parts of the sum of elements, in words; a report has some of them."""
 
 _INPUTS: Final = 8
 _MINUTE: Final = 60
@@ -78,7 +78,7 @@ def duration(seconds: float) -> str:
 
 
 def reason(letter: Mapping[str, Any]) -> str:
-    """Return what is wrong with a dead letter, without what the page says beside it."""
+    """Return what is wrong with a dead letter, without the other facts of the page."""
     text = str(letter["message"]).partition(": ")[2] or letter["message"]
     return text.removeprefix(f"at {letter['pointer']}: ").replace(f" ({letter['code']})", "", 1)
 

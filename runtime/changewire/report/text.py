@@ -23,7 +23,7 @@ def visible(text: str, limit: int = SENTENCE) -> str:
 
 
 def excerpt(value: bytes | bytearray | str | None, limit: int = NAME) -> str | None:
-    """Return the start of a message as visible text; None where there is no message."""
+    """Return the start of a message as visible text; None without a message."""
     if value is None or isinstance(value, str):
         return None if value is None else visible(value, limit)
     # Four bytes a character at most; a character that is cut in two lies beyond the limit.

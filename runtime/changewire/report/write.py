@@ -15,7 +15,7 @@ from changewire.report.text import NAME, SENTENCE, excerpt, visible
 from changewire.version import VERSION
 
 _VALUE: Final = 200
-"""Characters of a rejected message that are shown where values are asked for."""
+"""Characters of a rejected message that are shown if values are asked for."""
 
 
 def write(outcome: Outcome, folder: Path | None = None) -> None:

@@ -1,9 +1,9 @@
-"""The fourth room: changes to rows. What a table is, without an engine that stores it.
+"""The fourth room: changes to rows. The meaning of a table, without an engine that stores it.
 
-``order`` says which change is newer, ``mutations`` what a change does to rows, ``state`` how what
-is known of a row is joined, ``merge`` what a row becomes by a batch, ``routing`` and ``names`` find
-the tables. ``apply`` applies batches to the tables of ``memory``, ``history`` explains one row, and
-``versions`` says what it was after each change.
+``order`` says which change is newer, ``mutations`` the effects of a change on rows, ``state`` how
+what is known of a row is joined, ``merge`` what a row becomes by a batch, ``routing`` and ``names``
+find the tables. ``apply`` applies batches to the tables of ``memory``, ``history`` explains one
+row, and ``versions`` says what it was after each change.
 """
 
 from changewire.tables.apply import Result, apply_changes

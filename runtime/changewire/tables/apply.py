@@ -100,12 +100,12 @@ def apply_changes(
 
 
 class _Effect(Struct, frozen=True):
-    """What a change does.
+    """The effect of a change.
 
     Attributes:
-        route: Where it comes from, and what it does.
+        route: Its source, and its effect.
         order: Order of a truncate; `OLDEST` for other changes.
-        mutations: What it does to rows.
+        mutations: Its effects on rows.
         update: The update of which it is one image.
         is_before: Whether it is the before image; then it does nothing by itself.
     """
@@ -122,7 +122,7 @@ def _route(one: PositionedChange) -> RouteKey:
 
 
 def _effect(one: PositionedChange, routes: Routes) -> _Effect | Refusal:
-    """Return what a change does, or why no table takes it."""
+    """Return the effect of a change, or why no table takes it."""
     change, route = one.change, _route(one)
     if route in routes.refused:
         return routes.refused[route]
@@ -138,7 +138,7 @@ def _effect(one: PositionedChange, routes: Routes) -> _Effect | Refusal:
 
 
 def _update(change: Change) -> Update | None:
-    """Return the update of which a change is one image; None if it has both, or is none."""
+    """Return the update of which a change is one image; None if it has both, or is not one."""
     order = change.sequence
     if change.op != "update" or order is None or order.major < 0:
         return None
@@ -147,11 +147,11 @@ def _update(change: Change) -> Update | None:
 
 
 _Rows = dict[Identity, list[tuple[int | None, RowMutation]]]
-"""What a batch does to the rows of a table, with the numbers of changes; None if of an earlier."""
+"""Effects of a batch on the rows of a table, with the numbers of changes; None if of an earlier."""
 
 
 class _Decided:
-    """What a batch does to all tables.
+    """Effects of a batch on all tables.
 
     Attributes:
         failures: Why changes cannot be applied, by their numbers.
@@ -174,7 +174,7 @@ class _Decided:
             self._merges.append((table, floor, self._rows(table, floor, self._of(keys))))
 
     def _of(self, keys: Collection[RouteKey]) -> _Rows:
-        """Return what the batch does to the rows of a table, by where its changes come from."""
+        """Return the effects of the batch on the rows of a table, by the source of its changes."""
         found: _Rows = {}
         for number, one in self._effects.items():
             for mutation in () if one.is_before or one.route not in keys else one.mutations:

@@ -77,7 +77,7 @@ class Step(Struct, frozen=True, kw_only=True):
     after: Row | None
 
     def columns(self) -> dict[str, tuple[Any, Any]]:
-        """Return what it changed: each column before and after; UNSET is no such column."""
+        """Return what it changed: each column before and after; UNSET means a missing column."""
         before, after = self.before or {}, self.after or {}
         pairs = {
             name: (before.get(name, UNSET), after.get(name, UNSET)) for name in {**before, **after}
@@ -90,7 +90,7 @@ class History(Struct, frozen=True):
 
     Attributes:
         steps: What each change did, in the order in which they were read.
-        state: What the row is after them: its columns, or a tombstone; None if there is nothing.
+        state: The row after them: its columns, or a tombstone; None without any.
         in_one_batch: The same, had all of them come in one batch. It may be another row where a
             change has no sequence: it takes that of changes before it in its batch, or of the row.
     """
@@ -161,7 +161,7 @@ class _RowReplay:
         self._changes: list[PositionedChange] = []
 
     def change(self, placed: PositionedChange) -> None:
-        """Apply what a change does to the row: its own, and that of a key which moved away."""
+        """Apply the effect of a change on the row: its own, and that of a key which moved away."""
         self._changes.append(placed)
         for mutation in self._mutations(placed):
             self._apply(placed, mutation)
@@ -191,7 +191,7 @@ class _RowReplay:
         return None if becomes is UNSET else becomes
 
     def _mutations(self, placed: PositionedChange) -> list[RowMutation]:
-        """Return what a change does to the row; a before image alone deletes its own key only."""
+        """Return the effect of a change on the row; a before image alone deletes its key only."""
         found = mutations(placed.change, placed.position)
         return [one for one in found if key_text(one.key) == self._key]
 

@@ -27,7 +27,7 @@ _LONGEST: Final = 100
 def identity_of(key: Mapping[str, Any]) -> Identity:
     """Return what two keys have in common exactly if they name one row.
 
-    The order of columns says nothing, numbers are what they are worth (1 is 1.0, and no `True`),
+    The order of columns says nothing, numbers count by their value (1 is 1.0, and no `True`),
     text is never bytes, and arrays and objects are their JSON text.
     """
     return tuple(sorted((name, *_value(value)) for name, value in key.items()))
@@ -41,7 +41,7 @@ def _value(value: Any) -> tuple[str, Any]:
 def key_text(key: Mapping[str, Any]) -> str:
     """Return a key as JSON text that is equal for keys which name one row.
 
-    Columns stand in the order of their names, and numbers are what they are worth: 1.0 is 1. Bytes
+    Columns are in the order of their names, and numbers count by their value: 1.0 is 1. Bytes
     are Base64, so unlike `identity_of` it takes them for text that looks the same.
     """
     return _encode({name: _number(value) for name, value in key.items()}).decode()

@@ -114,7 +114,7 @@ class MemoryTables(Struct):
     updates: dict[Update, Images] = field(default_factory=dict)
 
     def add(self, target: Target, namespace: Namespace) -> None:
-        """Add a table if it is not there; deletes hold for it that named no table before."""
+        """Add a missing table; earlier deletes that named no table apply to it."""
         table = self.tables.setdefault(target.folded, MemoryTable(target))
         for identity, entry in self.deletes.get(namespace, {}).items():
             add_delete(table.entries, identity, entry)

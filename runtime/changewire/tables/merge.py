@@ -18,8 +18,8 @@ def merged(
     """Return what a row becomes by a batch and a truncate; UNSET if it stays as it is.
 
     Args:
-        held: What its table has of it: the row, or that it is deleted.
-        batch: What changes do to it, in the order of their positions.
+        held: The state in its table: the row, or that it is deleted.
+        batch: Effects of changes on it, in the order of their positions.
         floor: Order of the newest truncate of the table.
         deleted: Order of its newest delete that is known elsewhere.
     """

@@ -1,4 +1,4 @@
-"""Row mutations: what a change does to rows. It concerns two if it moves a row to another key."""
+"""Row mutations: the effects of a change on rows, two if it moves a row to another key."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
@@ -21,7 +21,7 @@ Kind = Literal["full", "patch", "delete"]
 
 
 class RowMutation(Struct, frozen=True):
-    """What a change does to one row.
+    """The effect of a change on one row.
 
     Attributes:
         key: Columns that name the row.
@@ -41,7 +41,7 @@ class RowMutation(Struct, frozen=True):
     position: ChangePosition
 
     def state(self, sequence: Sequence) -> State:
-        """Return what the row is by this change alone, with its sequence or an inherited one."""
+        """Return the row by this change alone, with its sequence or an inherited one."""
         order = Order(sequence, self.position)
         if self.kind == "delete":
             return tombstone(order)
@@ -94,7 +94,7 @@ def _mutation(
 
 
 def _content(change: Change | ChangeRow, key: Mapping[str, Any]) -> tuple[Kind, Mapping[str, Any]]:
-    """Return what a change does, and with which columns."""
+    """Return the effect of a change, and with which columns."""
     if change.op == DELETE:
         return "delete", {}
     image = change.attributes.get("row_image", "full")

@@ -49,7 +49,7 @@ class Target(Struct, frozen=True):
 
     Attributes:
         name: Its name, quoted for SQL, or its path.
-        origin: The names that it was made of, as the messages hold them.
+        origin: The names that it was made of, as the messages have them.
     """
 
     name: str
@@ -109,7 +109,7 @@ def absolute(target: str, *, is_template: bool = False) -> str:
     """Return a target with a relative path made absolute, below the working directory.
 
     Names, URIs and absolute paths stay as they are. In a template the braces of the working
-    directory are doubled, so that they are no fields.
+    directory are doubled, so that they are not fields.
     """
     if not is_path(target) or _ABSOLUTE.match(target):
         return target

@@ -56,7 +56,7 @@ def position_of(record: RecordPosition, element: int = 0) -> ChangePosition:
     """Return the position of a change by that of its record.
 
     Args:
-        record: Where the record stood; topic, partition and offset go before path and number.
+        record: Place of the record; topic, partition and offset go before path and number.
         element: Index of the change in its message.
     """
     if record.topic is None:
@@ -74,7 +74,7 @@ def position_in(row: Mapping[str, Any]) -> ChangePosition:
 def _filled(
     topic: str | None, partition: int | None, offset: int | None, element: int
 ) -> ChangePosition:
-    """Return a position in which -1, or an empty topic, stands for what is not known."""
+    """Return a position in which -1, or an empty topic, represents an unknown value."""
     return ChangePosition(
         topic or NOWHERE.topic,
         NOWHERE.partition if partition is None else partition,

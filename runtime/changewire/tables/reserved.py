@@ -1,4 +1,4 @@
-"""Places that no table may have: those of the log and the checkpoint, and what is beside them."""
+"""Places that no table may have: those of the log and the checkpoint, and their neighbours."""
 
 import posixpath
 import re
@@ -17,7 +17,7 @@ Parts = tuple[str, ...]
 def reserved_places(template: Template, places: Iterable[str]) -> frozenset[Parts]:
     """Return the places that names in messages must not lead to.
 
-    A place is reserved with all that is beside it, unless the template itself has its tables there.
+    A place is reserved with its neighbours, unless the template itself has its tables there.
 
     Args:
         template: How tables are named.
@@ -34,7 +34,7 @@ def reserved_places(template: Template, places: Iterable[str]) -> frozenset[Part
 
 
 def is_reserved(target: str, reserved: Iterable[Parts]) -> bool:
-    """Whether a target is at a reserved place, within it, or holds it."""
+    """Whether a target is at a reserved place, within it, or contains it."""
     parts = _parts(target)
     return any(
         parts[: min(len(parts), len(one))] == one[: min(len(parts), len(one))] for one in reserved

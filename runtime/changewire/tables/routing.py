@@ -58,8 +58,8 @@ REFUSALS: Final[Mapping[str, Refusal]] = {
 def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
     """Return the refusal of a change whose application raised an exception.
 
-    Of that only the name of its type is kept, since its text may hold values. `step` says what was
-    done, such as ``routing``. Errors of the machine are raised again.
+    Of that only the name of its type is kept, since its text may contain values. `step` says what
+    was done, such as ``routing``. Errors of the machine are raised again.
     """
     if isinstance(error, RESOURCE_ERRORS):
         raise error
@@ -87,7 +87,7 @@ class Routing(Struct, frozen=True):
 
 
 def namespace_of(source: Source) -> Namespace:
-    """Return what tables have in common to which a delete without table goes."""
+    """Return the common part of the tables to which a delete without table goes."""
     return source.system, source.database
 
 
@@ -117,10 +117,10 @@ NAMES: Final = ("system", "database", "schema", "table")
 """Fields of a source."""
 
 RouteKey = tuple[Source, str]
-"""Where changes come from, and what they do: `WRITE`, `DELETE` or ``truncate``."""
+"""Where changes come from, and their effects: `WRITE`, `DELETE` or ``truncate``."""
 
 WRITE: Final = "upsert"
-"""Stands for all writes, which have the same route."""
+"""Represents all writes, which have the same route."""
 
 
 class KnownTables(Struct):
@@ -159,7 +159,7 @@ class Routes(Struct):
 
 
 def route_op(op: str) -> str:
-    """Return what stands for an operation in a `RouteKey`."""
+    """Return the name of an operation in a `RouteKey`."""
     return WRITE if op in WRITES else op
 
 
@@ -202,7 +202,7 @@ def _add(
     routing: Routing,
     known: KnownTables,
 ) -> None:
-    """Add the targets of changes that come from somewhere, or why there are none."""
+    """Add the targets of changes that come from somewhere, or the reason for their absence."""
     source, op = one
     namespace = namespace_of(source)
     if not targets and not goes_to_all(op, source):

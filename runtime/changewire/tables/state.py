@@ -1,7 +1,7 @@
 """The state of one row, and how two states become one.
 
-Joining is commutative, associative and idempotent, so what a table holds depends on the set of its
-changes alone: not on their order, on duplicates or on batches.
+Joining is commutative, associative and idempotent, so the content of a table depends on the set of
+its changes alone: not on their order, on duplicates or on batches.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from changewire.tables.order import OLDEST, Order
 
 Row = Mapping[str, Any]
 Decision = Literal["applied", "stale", "duplicate"]
-"""``applied``: the row is another one now. ``stale``: it holds something newer. ``duplicate``: it
-holds just that; its position may have moved on."""
+"""``applied``: the row is another one now. ``stale``: it has something newer. ``duplicate``: it
+has just that; its position may have moved on."""
 
 _NO_ORDERS: Final[Mapping[str, Order]] = {}
 
@@ -61,7 +61,7 @@ def full_image(order: Order, values: Row) -> State:
 def patch(order: Order, values: Row) -> State:
     """Return the state that some columns leave; a value of UNSET removes its column.
 
-    Without columns it says that the row is there, and nothing of its columns.
+    Without columns it says that the row exists, and nothing of its columns.
     """
     kept = {name: value for name, value in values.items() if value is not UNSET}
     return State(order, OLDEST, kept, dict.fromkeys(values, order))

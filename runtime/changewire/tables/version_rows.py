@@ -26,7 +26,7 @@ def check_names(names: str) -> None:
 
 
 class ChangeNote(NamedTuple):
-    """What a version says of a change beside its order.
+    """Facts of a version about a change, apart from its order.
 
     Attributes:
         op: Its operation.

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -19,6 +19,9 @@ from tests.samples import FORMAT, MIXED_COUNTS
 
 import changewire as cw
 from changewire.engines.applied import COUNTED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Cli = Callable[..., Ended]
 
@@ -35,12 +38,12 @@ def run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[.
     return once
 
 
-def lake() -> dict[str, list[Any]]:
+def lake(folder: str = "lake") -> dict[str, list[Any]]:
     """Return the rows of each table."""
     tables = {
-        path.name: DeltaTable(str(path)).to_pyarrow_table() for path in Path("lake").iterdir()
+        path.name: DeltaTable(str(path)).to_pyarrow_table() for path in Path(folder).iterdir()
     }
-    return {name: table["row"].to_pylist() for name, table in sorted(tables.items())}
+    return {name: table.sort_by("key")["row"].to_pylist() for name, table in sorted(tables.items())}
 
 
 def test_files_are_merged_into_tables(
@@ -71,6 +74,50 @@ def test_files_are_merged_into_tables(
     assert f"{report['elements']} of the elements were in the log already" in shown
     assert lake() == rows
     assert DeltaTable("out/log").to_pyarrow_table().equals(log)
+
+
+def test_spark_makes_the_same_tables(
+    spark: SparkSession, run: Callable[..., Ended], cli: Cli, mixed: Path, good: Path
+) -> None:
+    """With ``--engine spark`` rows are those of Python; each file is read once, a new one later."""
+    assert spark is not None
+    options = ("--default-table", "none", "--engine")
+    by_python = json.loads(run(mixed, *options, "python", "--json").stdout)
+    rows = lake()
+    refused = run(mixed, *options, "spark")
+    assert refused.exit_code == 2
+    assert "found a log without it; use --engine python" in " ".join(refused.stderr.split())
+    places = ("run", "-f", FORMAT, "-o", "other", "--target", "pond/{table}", *options, "spark")
+    first = cli(*places, mixed, "--json")
+    assert first.exit_code == 0, first.stderr
+    report = json.loads(first.stdout)
+    assert {name: report[name] for name in MIXED_COUNTS} == {
+        name: by_python[name] for name in MIXED_COUNTS
+    }
+    assert report["engine"].startswith("spark")
+    assert lake("pond") == rows
+    again = json.loads(cli(*places, mixed, good, "--json").stdout)
+    assert again["messages"] == len(good.read_bytes().splitlines())
+    assert json.loads(cli(*places, good.parent, "--json").stdout)["messages"] == 0
+    with good.open("ab") as file:
+        file.write(b"{}\n")
+    changed = cli(*places, good)
+    assert changed.exit_code == 2
+    assert "a file must not change once it was read in Spark" in " ".join(changed.stderr.split())
+
+
+def test_a_file_that_spark_cannot_read_is_named(
+    spark: SparkSession, run: Callable[..., Ended], tmp_path: Path
+) -> None:
+    """The sentence has the file and its reason, and no table is made."""
+    assert spark is not None
+    (tmp_path / "bad.jsonl.gz").write_bytes(b"not gzip")
+    ended = run("bad.jsonl.gz", "--default-table", "none", "--engine", "spark")
+    assert ended.exit_code == 2
+    shown = " ".join(ended.stderr.split())
+    assert "bad.jsonl.gz" in shown
+    assert "Traceback" not in shown
+    assert not Path("lake").exists()
 
 
 def test_what_was_not_applied_is_said(
@@ -132,7 +179,6 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--engine", "spark"], "--engine spark lands files"),
         (["--row-schema", "embedded"], f"messages of {FORMAT} hold no schema"),
         (
             ["--row-schema", "nested"],

@@ -1,4 +1,4 @@
-"""Readers of the types of Kafka Connect that hold others: arrays, maps and structs."""
+"""Readers of the types of Kafka Connect that have others: arrays, maps and structs."""
 
 from collections.abc import Callable, Mapping
 from types import NoneType
@@ -47,7 +47,7 @@ def object_map(node: Node, values: Read) -> Read:
 def pair_map(node: Node, keys: Read, values: Read) -> Read:
     """Return a reader of maps with other keys, which are arrays of pairs; they stay pairs.
 
-    A dictionary would fold keys that Python holds for equal (1, 1.0 and true), and takes no lists.
+    A dictionary would fold keys that Python takes for equal (1, 1.0 and true), and takes no lists.
     """
     refuse = refusal(node, "an array of pairs, as its keys are no strings")
 
@@ -75,7 +75,7 @@ _Shape: TypeAlias = tuple[tuple[str, ...], tuple[type, ...]]
 
 
 class _Plan(NamedTuple):
-    """How to read the values of one shape. What it does not name is as its schema says."""
+    """How to read the values of one shape. Other values are as in their schema."""
 
     bounded: tuple[tuple[str, Any, Any, Read], ...]
     others: tuple[tuple[str, Read], ...]

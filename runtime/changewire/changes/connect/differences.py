@@ -10,7 +10,7 @@ from changewire.changes.connect.schema import ConnectSchemaError, Node, parse_sc
 from changewire_messages.support import pointer_token
 
 MAX_PATHS: Final = 8_000_000
-"""Characters that the paths of all columns may have: a long name stands in the path of each column
+"""Characters that the paths of all columns may have: a long name is in the path of each column
 below it."""
 
 Kind = Literal["added", "removed", "type-changed", "optional-changed"]
@@ -90,7 +90,7 @@ def _type(node: Node) -> str:
 
 
 def _whole(node: Node) -> str:
-    """Return a type with all that it holds."""
+    """Return a type with all that it has."""
     if node.type == "struct" and not logical.conversion_of(node):
         fields = (f"{name}:{_item(part)}" for name, part in node.parts.items())
         return f"struct<{','.join(fields)}>"

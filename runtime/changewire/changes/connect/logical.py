@@ -14,7 +14,7 @@ from changewire.changes.connect.schema import Node
 from changewire.changes.values import from_milliseconds
 
 DECIMAL: Final = ("org.apache.kafka.connect.data.Decimal", "bytes")
-"""Read by itself: a JSON number may stand where its base type would have Base64 text."""
+"""Read by itself: a JSON number may be where its base type would have Base64 text."""
 
 _VARIABLE_SCALE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
 _SCALE_AND_VALUE: Final = {"scale": ("int32", None), "value": ("bytes", None)}

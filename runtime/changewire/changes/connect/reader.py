@@ -28,15 +28,15 @@ class Reader:
     def __init__(
         self, kind: str, function: Read, fields: Mapping[str, "Reader"], notes: tuple[Note, ...]
     ) -> None:
-        self.kind = kind
-        self.function = function
-        self.fields = fields
-        self.notes = notes
+        self.kind: str = kind
+        self.function: Read = function
+        self.fields: Mapping[str, Reader] = fields
+        self.notes: tuple[Note, ...] = notes
 
     def read(
         self, value: object, at: str, *, partial: bool = False, notes: list[Note] | None = None
     ) -> Any:
-        """Return the typed value of what JSON holds."""
+        """Return the typed value of what JSON has."""
         if notes is not None and self.notes:
             notes.extend(self.notes)
         return self.function(value, Context(notes=notes, partial=partial), at)

@@ -25,7 +25,7 @@ _SCALARS: Final[Mapping[str, str]] = {
 }
 
 _KEYS: Final = frozenset({"boolean", "int8", "int16", "int32", "int64"})
-"""Types of the keys of maps that have a column, beside text."""
+"""Types of the keys of maps that have a column, next to text."""
 
 _OF_PYTHON: Final[Mapping[type, str]] = {date: "date", datetime: "timestamp"}
 

@@ -1,4 +1,4 @@
-"""Readers of the types of Kafka Connect that hold no others."""
+"""Readers of the types of Kafka Connect that have no others."""
 
 import decimal
 import math
@@ -30,9 +30,9 @@ def exact_decimal(node: Node) -> Read:
     """Return a reader of ``org.apache.kafka.connect.data.Decimal``.
 
     Text is the Base64 of the unscaled value, big-endian in two's complement; ``parameters.scale``
-    says how many of its digits stand behind the point. A JSON number (``decimal.format=numeric``)
+    says how many of its digits are behind the point. A JSON number (``decimal.format=numeric``)
     is the value itself, of whatever scale: an integer or a Decimal exactly, a float by the shortest
-    text that stands for it. Digits that a parser lost when it made the float are not known here.
+    text that represents it. Digits that a parser lost when it made the float are not known here.
     """
     scale = _scale(node)
     refuse = refusal(node, "Base64 text of an integer, or a number")
@@ -113,7 +113,7 @@ def plain(node: Node) -> Read:
 
 
 def integer(node: Node) -> Read:
-    """Return a reader of JSON integers of 8 to 64 bits: 1.0 is none.
+    """Return a reader of JSON integers of 8 to 64 bits: 1.0 is not one.
 
     Kafka's converter cuts off what does not fit. Here it is rejected: a value would be another one.
     """
@@ -175,7 +175,7 @@ def binary(node: Node) -> Read:
 
 
 def nearest_double(value: int | Decimal) -> float:
-    """Return the nearest double; infinite where there is none, and for what is no number."""
+    """Return the nearest double; infinite without one, and for text that is not a number."""
     try:
         return float(value)
     except (OverflowError, ValueError):
@@ -185,7 +185,7 @@ def nearest_double(value: int | Decimal) -> float:
 def is_rounded(double: float, value: int | Decimal) -> bool:
     """Return whether the nearest double of a number is neither the number nor has its digits.
 
-    It has them where they are what is written for it: Java writes 4.9E-324 for the least double,
+    It has them if they are written for it: Java writes 4.9E-324 for the least double,
     and Java before 19 9.999999999999999E22 for 1e23. Python writes fewer digits for both.
     """
     if double == value or Decimal(repr(double)) == value:

@@ -31,7 +31,7 @@ class ConnectSchemaError(ValueError):
 
 
 class ValueMismatch(ValueError):  # noqa: N818 - it reads as what happened
-    """A value is not what its schema says."""
+    """A value does not fit its schema."""
 
     def __init__(
         self, pointer: str, schema_pointer: str, expected: str, actual: Any, rule: str

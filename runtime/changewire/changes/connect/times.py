@@ -1,9 +1,9 @@
 """Dates, times and durations, as Kafka Connect and Debezium send them: as numbers and as text.
 
-Nothing is rounded: a value that a Python type cannot hold raises `UnrepresentableError` or
-OverflowError, and stays as it was sent. Text that is no such value raises ValueError. Times of day
-lie in one day; databases also have longer and negative ones (MySQL's ``TIME``). The texts are those
-of Java's ``DateTimeFormatter``, which has nanoseconds and years beyond 9999.
+Nothing is rounded: a value that a Python type cannot represent raises `UnrepresentableError` or
+OverflowError, and stays as it was sent. Text that is not such a value raises ValueError. Times of
+day lie in one day; databases also have longer and negative ones (MySQL's ``TIME``). The texts are
+those of Java's ``DateTimeFormatter``, which has nanoseconds and years beyond 9999.
 """
 
 import re
@@ -22,7 +22,7 @@ _DAY: Final = 24 * 60 * 60 * 1_000_000
 
 
 class UnrepresentableError(Exception):
-    """A Python type cannot hold a value, which stays as it was sent; the text is a kind of note."""
+    """A Python type cannot represent a value, which stays as it was sent; its text is a note."""
 
 
 def date_of_days(days: int) -> date:

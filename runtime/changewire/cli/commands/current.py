@@ -13,7 +13,7 @@ def current(log: LogDir, *, table: TableName, as_json: Json = False, **flags: An
     """Write the rows that a table has by its log, each as a line of JSON.
 
     A line has the key and the row, and in _changewire the change that it is from. The log is read
-    without Spark: Parquet, or Delta with the extra delta. Memory holds the changes of the table.
+    without Spark: Parquet, or Delta with the extra delta. Memory contains the changes of the table.
     The exit code is 1 if the table has no row.
 
     Example: changewire current lake/ --table shop.users | jq .row

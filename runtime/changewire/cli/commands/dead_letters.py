@@ -60,7 +60,7 @@ def dead_letters(
 
 
 def _line(row: Mapping[str, Any], *, show_values: bool) -> dict[str, Any]:
-    """Return a row without values, or with them: bytes that are no text are Base64."""
+    """Return a row without values, or with them: bytes other than text are Base64."""
     found = {name: value for name, value in row.items() if name not in {*_BYTES, *_TEXTS}}
     if not show_values:
         return found

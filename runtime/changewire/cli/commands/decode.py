@@ -56,8 +56,8 @@ def decode(
 ) -> int:
     """Write each element of each message as a line of JSON, with its place.
 
-    With --as changes, write what the element does to a row, as `run` writes it to the log. Rejected
-    elements are listed on standard error.
+    With --as changes, write the effect of the element on a row, as `run` writes it to the log.
+    Rejected elements are listed on standard error.
 
     Example: changewire decode users.jsonl --as changes | jq .after
     """

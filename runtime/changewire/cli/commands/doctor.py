@@ -1,4 +1,4 @@
-"""``changewire doctor``: what is there, what is missing, and whether Kafka brokers are reached."""
+"""``changewire doctor``: what was found, what is missing, and whether Kafka brokers are reached."""
 
 import logging
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ def _show(findings: list[Finding]) -> None:
 
 
 def _shown(text: str) -> str:
-    """Return a text that may hold what a broker says of itself."""
+    """Return a text that may contain words of a broker."""
     return visible(text, SENTENCE)
 
 
@@ -117,7 +117,7 @@ def _server(kind: str, host: str, port: int, more: str = "") -> Finding:
 
 
 def _cluster(servers: str, asked: set[tuple[str, int]]) -> Iterator[Finding]:
-    """Yield what the cluster says of itself, and each broker that it sends its clients to."""
+    """Yield the description of the cluster, and each broker that it sends its clients to."""
     from confluent_kafka import KafkaException
 
     try:

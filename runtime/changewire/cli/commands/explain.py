@@ -133,7 +133,7 @@ def _explained(found: Explanation) -> dict[str, Any]:
 
 
 def _field(field: Field) -> dict[str, Any]:
-    """Return a field as JSON; what there is nothing to say of is left out."""
+    """Return a field as JSON; empty parts are left out."""
     found: dict[str, Any] = {"pointer": field.pointer, "name": field.name, "kind": field.kind}
     if field.value is not UNSET:
         found["value"] = msgspec.Raw(json_text(field.value))
@@ -149,7 +149,7 @@ def _field(field: Field) -> dict[str, Any]:
 
 
 def _show(found: Explanation, place: str, *, full: bool, is_detected: bool) -> None:
-    """Write an explained message, and the place where it stood, to standard output."""
+    """Write an explained message, and its place, to standard output."""
     sys.stdout.write(f"{visible(place)}: {_headline(found, is_detected=is_detected)}\n")
     rows = [_row(field, full=full) for field in found.fields]
     shown = console(on_stdout=True)
@@ -187,7 +187,7 @@ def _row(field: Field, *, full: bool) -> _FieldRow:
 
 
 def _value(field: Field) -> str:
-    """Return a value as JSON text; of arrays and objects, what they are."""
+    """Return a value as JSON text; of arrays and objects, their kinds."""
     if field.value is not UNSET:
         return json_text(field.value).decode()
     if field.state == "missing":

@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Annotated, Any, TypeAlias
 
-import typer
-
 from changewire.cli.arguments import merged_tables, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
@@ -29,7 +27,7 @@ EngineOption: TypeAlias = Annotated[
         "--engine",
         of=ENGINES,
         metavar="ENGINE",
-        help="Engine to use: {}. auto is spark if it can run; tables are merged by python.",
+        help="Engine to use: {}. auto is spark if it can run, and python with --target.",
     ),
 ]
 
@@ -57,15 +55,14 @@ def run(
 
     The log is DIR/log; the report is DIR/report.html, for programs DIR/report.json. Messages that
     the log has already are left out, so a run that was stopped can be run again. With --target,
-    changes are also merged into Delta tables.
+    changes are also merged into Delta tables; --engine spark does this in Spark, and reads each
+    file once.
 
     Example: changewire run -f aerospike-json topic/ --output lake/
     """
     del config  # it gave the other options their values
     decode_options = decode_options_of(format, flags, elements_as=elements_as)
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
-    if tables is not None and engine == "spark":
-        raise typer.BadParameter("--engine spark lands files; --target merges them by python")
     job = partial(
         land_files,
         inputs,

@@ -70,7 +70,7 @@ def stream(
 ) -> int:
     """Land Kafka topics in a log by a streaming query in Spark, and write a report.
 
-    The log is DIR/log. The query ends when it has read what the topics have, and the next run
+    The log is DIR/log. The query ends when it has read the topics to their ends, and the next run
     continues there; with --continuous it runs until it is stopped. With --target, changes are also
     merged into tables.
 

@@ -43,7 +43,7 @@ def trace(
     """Show which changes produced a row, in order, and why others had no effect.
 
     The log is read without Spark: Parquet, or Delta with the extra delta. The exit code is 1
-    if the log does not have the key, or the table does not hold what the log says.
+    if the log does not have the key, or the table differs from the log.
 
     Example: changewire trace lake/ id=7 --table shop.users --target lake/tables/users
     """

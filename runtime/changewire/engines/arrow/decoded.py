@@ -103,7 +103,7 @@ class Streams:
 
     @property
     def dead_letters(self) -> Stream:
-        """Rejected elements: code, place and reason, beside the raw key and value."""
+        """Rejected elements: code, place and reason, next to the raw key and value."""
         return self._of_kind(DEAD_LETTER)
 
     def _known_counts(self) -> Any:

@@ -42,7 +42,7 @@ def history(
 
     A version is what a row was from one change to the next one that made it another. Which change
     is newer its sequence says, so a late change has its place between the versions, and what comes
-    twice changes nothing. Memory holds all changes of the table.
+    twice changes nothing. Memory contains all changes of the table.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table,
@@ -52,7 +52,7 @@ def history(
             as `decode` takes them, but for ``embedded``. Columns that the type lacks are left out,
             and a change of these alone begins no version.
         key_columns: Columns of the key, for columns of a type; by default those of any change.
-        format: Public name of the format of the messages, if `row_schema` is a schema that stands
+        format: Public name of the format of the messages, if `row_schema` is a schema that is
             in them; the log does not say it.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
@@ -95,14 +95,14 @@ def current(
     """Return the rows of a table as a log has them now: the newest version of each.
 
     It is what `changewire.delta.apply_changes` leaves in the table, computed from the log alone.
-    Memory holds all changes of the table.
+    Memory contains all changes of the table.
 
     Args:
         log: As for `history`, like all other arguments.
         table: The table, as ``database.table`` in the messages, or ``database.schema.table``.
         row_schema: ``json``, or columns of a type.
         key_columns: Columns of the key, for columns of a type.
-        format: Public name of the format of the messages, for a schema that stands in them.
+        format: Public name of the format of the messages, for a schema that is in them.
         apply_truncates: Whether truncates remove rows.
         **vendor: Options for the messages of one vendor.
 
@@ -172,7 +172,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
     A replay that decodes a dead letter appends a row with the same position, which closes it.
-    Memory holds all dead letters.
+    Memory contains all dead letters.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
@@ -192,7 +192,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
 def refused(log: ChangeLog) -> pa.Table:
     """Return the changes of a log that no table took, with the reason of each.
 
-    A replay that applies one appends a row with the same position, which closes it. Memory holds
+    A replay that applies one appends a row with the same position, which closes it. Memory contains
     all refused changes.
 
     Args:

@@ -1,4 +1,4 @@
-"""Logs and tables, read where they are, without Spark."""
+"""Logs and tables, read in place, without Spark."""
 
 from changewire.engines.changelog.keys import wanted_of
 from changewire.engines.changelog.source import LogRows

@@ -20,7 +20,7 @@ from changewire_messages.change import Source
 from changewire_messages.tables.arrow import ROW_MUTATION
 
 Effect: TypeAlias = dict[str, Any]
-"""What a change does to one row, by the columns `EFFECT`."""
+"""The effect of a change on one row, by the columns `EFFECT`."""
 
 EFFECT: Final = pa.schema(
     [
@@ -40,7 +40,7 @@ class LoggedImages(KeyedImages[str, Row]):
     """The images of one update, as rows of a log."""
 
     def add(self, row: Row, effects: list[Effect]) -> None:
-        """Add an image by what it does; a before image of a few columns says nothing."""
+        """Add an image by its effect; a before image of a few columns says nothing."""
         if effects and row["after"] is None:
             self.befores.setdefault(effects[-1]["key"], []).append(row)
         elif effects:
@@ -48,7 +48,7 @@ class LoggedImages(KeyedImages[str, Row]):
 
 
 def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
-    """Yield what changes do to rows, the images of an update among them together."""
+    """Yield the effects of changes on rows, the images of an update among them together."""
     updates: dict[Update, LoggedImages] = {}
     for row in changes:
         update, effects = update_of(row), effects_of(row)
@@ -69,7 +69,7 @@ def is_before(row: Row) -> bool:
 
 
 def update_of(row: Row) -> Update | None:
-    """Return which update a change is one image of; None if it is none, or has both."""
+    """Return which update a change is one image of; None if it is not one, or has both."""
     sequence = row["sequence"]
     if row["op"] != "update" or sequence is None or sequence["major"] < 0 or row["key"] is None:
         return None
@@ -80,7 +80,7 @@ def update_of(row: Row) -> Update | None:
 
 
 def effects_of(row: Row) -> list[Effect]:
-    """Return what a change does by itself."""
+    """Return the effect of a change by itself."""
     if row["key"] is None or row["op"] not in CHANGE_OPS:
         return []
     try:

@@ -36,7 +36,7 @@ LOGGED: Final = pa.schema(
         pa.field(ATTEMPT, pa.int32()),
     ]
 )
-"""Columns of a log that say what its changes do to rows."""
+"""Columns of a log that say the effects of its changes on rows."""
 
 MESSAGE: Final = "message"
 """Column: why a change is refused."""
@@ -52,7 +52,7 @@ Attempts: TypeAlias = dict[Any, int]
 
 
 class TableLog(NamedTuple):
-    """What a log has of a table: changes that it takes, truncates, and why others are refused."""
+    """Content of a log of a table: changes that it takes, truncates, and why others are refused."""
 
     changes: list[Row]
     truncates: list[Row]
@@ -60,7 +60,7 @@ class TableLog(NamedTuple):
 
 
 def table_log(log: LogRows, table: str) -> TableLog:
-    """Return what a log has of a table, and of deletes of all tables of its database."""
+    """Return the content of a log of a table, and of deletes of all tables of its database."""
     attempts: Attempts = {}
     found = logged(log, (CHANGE, CONTROL, REFUSED), attempts)
     return accepted((row for part in found for row in rows_in(_of_table(part, table))), attempts)
@@ -118,7 +118,7 @@ def rows_in(batch: pa.RecordBatch) -> Iterator[Row]:
 
 
 def accepted(rows: Iterable[Row], attempts: Mapping[Any, int] | None = None) -> TableLog:
-    """Return the rows of a log by what they are; only the last one of a place counts.
+    """Return the rows of a log by their kinds; only the last one of a place counts.
 
     They may be read while `attempts` is filled, which knows elements that have another table now.
     """
@@ -152,5 +152,5 @@ def truncates_of(rows: Iterable[Row]) -> list[tuple[Order, ChangeNote]]:
 
 
 def note_of(row: Mapping[str, Any]) -> ChangeNote:
-    """Return what a version says of the change of a row."""
+    """Return the facts of a version about the change of a row."""
     return ChangeNote(row["op"], row["event_time"])

@@ -44,10 +44,10 @@ class JsonRows:
     """Rows of JSON text: the columns ``key`` and ``row``, in tables and in what queries return."""
 
     keys: tuple[str, ...] = (KEY,)
-    schema = pa.schema(
+    schema: Any = pa.schema(
         [pa.field(n, pa.string(), metadata={"comment": COMMENTS[n]}) for n in (KEY, ROW)]
     )
-    columns = without_metadata(schema)
+    columns: Any = without_metadata(schema)
     is_typed = False
 
     def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
@@ -78,7 +78,7 @@ class JsonRows:
         return name
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns of a row of the table: JSON texts, None for null; or what it has."""
+        """Return the columns of a row of the table: JSON texts, None for null; or its columns."""
         return {} if row[ROW] is None else unpacked(row[ROW])
 
     def row(self, named: Mapping[str, Any], values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -91,12 +91,12 @@ class JsonRows:
             yield {**one, GROUP: one["key"]}
 
     def mutation(self, one: Mapping[str, Any], row: Mapping[str, Any]) -> RowMutation:
-        """Return what a change does, by its row as the table would have it."""
+        """Return the effect of a change, by its row as the table would have it."""
         names = None if one["names"] is None else [*map(self.column, one["names"])]
         return mutation_of({**one, "names": names}, self.values(row))
 
     def mutations(self, effects: Sequence[Effect]) -> tuple[dict[str, Any], list[RowMutation]]:
-        """Return the columns of a key, and what changes do to the others of its row."""
+        """Return the columns of a key, and the effects of changes on the others of its row."""
         rows = self._rows(effects)
         named = {name: rows[0][name] for name in self.keys}
         names, found = {*self.names_in(named)}, []
@@ -123,9 +123,9 @@ class TypedRows(JsonRows):
         fields = {field.name: field for field in row}
         key_only = [pa.field(name, pa.string()) for name in keys if name not in fields]
         self._row, self._exact = row, exact
-        self.keys = tuple(keys)
-        self.schema = pa.schema([*key_only, *row])
-        self.columns = without_metadata([*row, *key_only])
+        self.keys: tuple[str, ...] = tuple(keys)
+        self.schema: Any = pa.schema([*key_only, *row])
+        self.columns: Any = without_metadata([*row, *key_only])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given."""

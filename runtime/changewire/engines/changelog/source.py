@@ -45,7 +45,7 @@ class LogRows:
             self.place = str(within) if within.is_dir() else folder
             self._folder = Folder(self.place)
             self._folder.check(KIND)
-            self.schema = self._folder.schema
+            self.schema: Any = self._folder.schema
         elif isinstance(log, ArrowStream):
             # A reader is read once only.
             reader = pa.RecordBatchReader.from_stream(log)
@@ -58,7 +58,7 @@ class LogRows:
     def batches(
         self, kinds: Collection[str], columns: Collection[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Yield some columns, those that are there, or all of them, of the rows of some kinds."""
+        """Yield some columns, those that exist, or all of them, of the rows of some kinds."""
         names = [name for name in self.schema.names if columns is None or name in columns]
         if self.place is not None:
             yield from self._folder.batches(names, pc.field(KIND).isin([*kinds]))

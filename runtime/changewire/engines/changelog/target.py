@@ -17,7 +17,7 @@ from changewire.tables.row_state import COLUMN, state_from
 from changewire.tables.state import State
 
 Verdict = Literal["same", "missing", "left-over", "other-change", "other-values"]
-"""Whether a table holds what its log says: it does; it lacks the row; it has a row that is no more;
+"""Whether a table agrees with its log: it does; it lacks the row; it has a row that was deleted;
 its row was made by another change; or by this one, with other values."""
 
 
@@ -33,7 +33,7 @@ class StoredRow(Struct, frozen=True):
 
 
 def stored_row(folder: str, key: str) -> StoredRow | None:
-    """Return the row of a key in a table; None if there is none, or one that is flagged."""
+    """Return the row of a key in a table; None without one, or one that is flagged."""
     table, names = Folder(folder), parsed(key)
     columns = table.schema.names
     if COLUMN not in columns:

@@ -42,7 +42,7 @@ _MOST: Final = 1000
 
 
 class Found(Struct, frozen=True):
-    """What a log has of a key: its changes, and truncates of its table, as they were read.
+    """The content of a log of a key: its changes, and truncates of its table, as they were read.
 
     Those that were replayed come last. Without the key, `tables` has the key columns of the log's
     tables by their `dotted` names, of more than a thousand those that came first.
@@ -75,7 +75,7 @@ def history_in(found: Found, *, truncates: bool) -> History:
 
 
 def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
-    """Return the changes of a row. Memory holds these, all truncates, and a batch of the log.
+    """Return the changes of a row. Memory contains these, all truncates, and a batch of the log.
 
     A delete that names no table goes to every table of its database. A ValueError names several
     keys, or several tables, that are meant.

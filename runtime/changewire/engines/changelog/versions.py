@@ -40,7 +40,7 @@ class Versions:
     def __init__(self, shape: Shape, truncates: Truncates, names: VersionNames) -> None:
         """Remember how rows are given, the truncates of the table, and how columns are named."""
         self.shape = shape
-        self.schema = _schema(shape, {**SPAN_TYPES[names], COLUMN: VERSION_METADATA})
+        self.schema: Any = _schema(shape, {**SPAN_TYPES[names], COLUMN: VERSION_METADATA})
         self._truncates = truncates
         self._names: VersionNames = names
 
@@ -62,7 +62,7 @@ class Newest:
     def __init__(self, shape: Shape, truncates: Truncates) -> None:
         """Remember how rows are given, and the newest truncate of the table."""
         self.shape = shape
-        self.schema = _schema(shape, {COLUMN: ROW_STATE})
+        self.schema: Any = _schema(shape, {COLUMN: ROW_STATE})
         self._floor = max((order for order, _ in truncates), default=OLDEST)
 
     def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
@@ -75,7 +75,7 @@ class Newest:
 
 
 def by_key(effects: Iterable[Effect], make: Versions | Newest) -> pa.Table:
-    """Return what is made of each row, in the order of keys; memory holds all effects."""
+    """Return what is made of each row, in the order of keys; memory has all effects."""
     groups: dict[str, list[Effect]] = {}
     for one in make.shape.keyed(effects):
         groups.setdefault(one[GROUP], []).append(one)

@@ -58,10 +58,10 @@ def apply_changes(
     to the log then.
 
     An element is left out of the log if the log has its position: topic, partition and offset, or
-    path and number. So a run that was killed is run again, and a second run only adds. What the log
-    has beyond the tables, by such a run or by another writer, is merged first.
+    path and number. So a run that was killed is run again, and a second run only adds. The content
+    of the log beyond the tables, by such a run or by another writer, is merged first.
 
-    Memory holds one batch, the rows of the keys that need a look, and what delta-rs takes to
+    Memory contains one batch, the rows of the keys that need a look, and what delta-rs takes to
     rewrite files.
 
     Args:
@@ -76,7 +76,7 @@ def apply_changes(
         batch_size: From how many elements on a batch ends; earlier if they are large.
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
-        **options: What messages do not say themselves, and how tables are written, see
+        **options: Facts that messages lack, and how tables are written, see
             `ApplyKeywords`. delta-rs widens no column, so a wider type is always refused, and makes
             no view.
 
@@ -113,7 +113,7 @@ class Run:
         progress: Callable[[int], None] | None = None,
         decoder: EffectsDecoder | None = None,
     ) -> None:
-        """Open the log, and read what it has; the decoder is that of the options by default."""
+        """Open the log, and read its content; the decoder is that of the options by default."""
         self._options = options
         self._decoder = options.decoder() if decoder is None else decoder
         self._show_values, self._progress = show_values, progress
@@ -162,7 +162,7 @@ class Run:
         return new
 
     def _catch_up(self) -> None:
-        """Merge what the log has and the tables do not."""
+        """Merge changes of the log that the tables lack."""
         version, refused = self._log.version, []
         if version <= self._log.merged:
             return

@@ -33,7 +33,7 @@ _NO_ADVICE: Final[Mapping[str, str]] = {}
 
 
 def check_path(target: str) -> None:
-    """Refuse a path that delta-rs does not read as it stands, by a ValueError."""
+    """Refuse a path that delta-rs does not read unchanged, by a ValueError."""
     path = target if _SCHEME in target else os.path.abspath(target)  # noqa: PTH100 - no folder yet
     found = _UNREADABLE.search(path)
     if found is not None:
@@ -84,7 +84,7 @@ def tables_in(
     columns: Sequence[str] | Mapping[str, ds.Expression] | None = None,
     near: ds.Expression | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a dataset that a condition holds of, on columns as they are wanted.
+    """Yield the rows of a dataset for which a condition is true, on columns as they are wanted.
 
     More is skipped by `near`. It compares no text: Arrow fails to compare that with the statistics
     of the files that delta-rs writes, which are string views.

@@ -61,7 +61,7 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
 
 
 def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> KnownLog:
-    """Return what a log has, read once; a table is known if it exists."""
+    """Return the content of a log, read once; a table is known if it exists."""
     found: dict[RouteKey, SourceFacts] = {}
     # Of texts no more is kept than whether they are there: Arrow does that while it reads.
     said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in EFFECTIVE})}
@@ -86,7 +86,7 @@ def _exists(target: Target) -> bool:
 
 
 def _said(rows: Any) -> dict[str, Any]:
-    """Return what changes say; `rows` has columns, or expressions of them, by their names."""
+    """Return the facts of changes; `rows` has columns, or expressions of them, by their names."""
     op, after = rows["op"], rows["after"]
     is_before, is_delete = is_lone_before(rows), pc.equal(op, DELETE)
     deletes = pc.or_kleene(pc.or_kleene(is_delete, pc.is_valid(rows["before_key"])), is_before)
@@ -122,7 +122,7 @@ def _groups(said: pa.Table) -> Iterator[tuple[RouteKey, SourceFacts, dict[str, A
 
 
 def _truncates(rows: pa.Table) -> Iterator[tuple[RouteKey, SourceFacts, dict[str, Any]]]:
-    """Yield what truncates say; one without a sequence says nothing."""
+    """Yield the facts of truncates; one without a sequence says nothing."""
     for row in rows.to_pylist():
         sequence, one = row["sequence"], SourceFacts()
         if sequence is not None:

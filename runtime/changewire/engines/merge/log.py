@@ -1,4 +1,4 @@
-"""The log of a run without Spark: what it has, and how rows are appended to it once."""
+"""The log of a run without Spark: its content, and how rows are appended to it once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LocalLog:
 
     Each commit says which version was merged before it, as a transaction of Delta. So a run that
     is killed between the log and its tables is known by the next one, and so are rows that another
-    writer appended: what the log has beyond that version is merged first. Merging rows of this
+    writer appended: changes of the log beyond that version are merged first. Merging rows of this
     run's files anew each time would do as well for changes with sequences, but a change without
     one takes that of the row, and would take a newer one each time.
     """
@@ -49,7 +49,7 @@ class LocalLog:
         self.path = path
         self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
         self._table = delta.opened(path)
-        self.merged = -1
+        self.merged: int = -1
         if self._table is not None:
             delta.check_columns(path, self._table.schema(), log_schema())
             merged = self._table.transaction_version(self._app)
@@ -144,7 +144,7 @@ class LocalLog:
         self._is_told = self._is_told and not has_rows
 
     def finish(self) -> None:
-        """Tell up to which version the tables have it, if no commit has told."""
+        """Tell up to which version the tables have it, if no commit says so."""
         if not self._is_told:
             self.append_refused(log_schema().empty_table())
             self._is_told = True

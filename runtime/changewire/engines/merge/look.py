@@ -1,4 +1,4 @@
-"""What a batch needs of its log: images of its updates, and deletes that may be newer."""
+"""Needs of a batch from its log: images of its updates, and deletes that may be newer."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _FATAL: Final = (StreamError, WriteConflictError, MemoryError)
 
 @dataclass
 class Merges:
-    """Merges batches, whose rows a log has, into tables; `known` is what it had before them."""
+    """Merges batches, whose rows a log has, into tables; `known` is its content before them."""
 
     options: LocalOptions
     log: LocalLog

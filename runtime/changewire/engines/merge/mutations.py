@@ -109,7 +109,7 @@ def newest(found: pa.Table) -> pa.Table:
 
 
 def with_order(found: pa.Table, holds: Callable[[Order, str, str], bool]) -> pa.Table:
-    """Return the mutations of which a condition holds, by their order, key and kind."""
+    """Return the mutations for which a condition is true, by their order, key and kind."""
     orders = found.select([*ORDER]).to_pylist()
     rows = zip(orders, found["key"].to_pylist(), found["kind"].to_pylist(), strict=True)
     mask = [holds(order_from(order), key, kind) for order, key, kind in rows]

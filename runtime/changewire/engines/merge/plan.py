@@ -81,7 +81,7 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
 
 
 def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
-    """Return what stands in the messages of routes, in the order of their first messages."""
+    """Return the schemas in the messages of routes, in the order of their first messages."""
     first: dict[Any, tuple[Any, int]] = {}
     columns = rows.select(["after", "schema_fingerprint", *ELEMENT_PLACE])
     for route, numbers in facts.rows.items():

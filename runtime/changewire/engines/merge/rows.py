@@ -1,7 +1,7 @@
 """What the rows of one table become by a batch.
 
 A key is hard if one of its changes in a batch is a patch, says only that the row exists, or has no
-sequence, or if its row was patched: what the row becomes depends on the row that is there, and
+sequence, or if its row was patched: what the row becomes depends on the current row, and
 `changewire.tables` decides. Rows of all other keys get their newest change.
 """
 

@@ -37,12 +37,12 @@ class LocalTable:
     """A table; `keys` are the columns of its key, None if they are not known."""
 
     def __init__(self, table: DeltaTable, name: str, log: str) -> None:
-        """Read what the table says of itself; `log` is the id of the log."""
+        """Read the properties of the table; `log` is the id of the log."""
         properties = table.metadata().configuration
         self.table = table
-        self.keys = keys_in(properties)
-        self.owner = properties.get(OWNER)
-        self.is_owned = self.owner == log
+        self.keys: tuple[str, ...] | None = keys_in(properties)
+        self.owner: str | None = properties.get(OWNER)
+        self.is_owned: bool = self.owner == log
         self._name = name
         delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
 
@@ -149,7 +149,7 @@ def schema_of(shape: Shape) -> pa.Schema:
 def _is_same(name: str, rows: pa.Table) -> str:
     """Return the condition that a row has the key of another.
 
-    NULL is compared only where a row has it, because a join by equality takes less time.
+    NULL is compared only if a row has it, because a join by equality takes less time.
     """
     compared = "=" if rows[name].null_count == 0 else "IS NOT DISTINCT FROM"
     return f"({_HELD}.{delta.quoted(name)} {compared} {_ROWS}.{delta.quoted(name)})"
@@ -158,7 +158,7 @@ def _is_same(name: str, rows: pa.Table) -> str:
 def _is_newer() -> str:
     """Return the condition that a row to merge is newer than the row of the table.
 
-    NULL in place of the first number of the latter is older than any.
+    NULL instead of the first number of the latter is older than any.
     """
     column = delta.quoted(COLUMN)
     pairs = {name: (f"{_ROWS}.{column}['{name}']", f"{_HELD}.{column}['{name}']") for name in ORDER}

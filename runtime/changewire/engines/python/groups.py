@@ -34,7 +34,7 @@ class Tally:
     ) -> None:
         """Begin a run; `progress` gets the number of messages so far."""
         self.decoder = decoder
-        self.counts = counts_of(decoder.decode_options)
+        self.counts: Counts = counts_of(decoder.decode_options)
         self._first: list[tuple[Any, dict[str, Any]]] = []
         """Dead letters, each with what orders it."""
         self._show_values, self._progress = show_values, progress
@@ -129,7 +129,7 @@ def _groups(rows: pa.RecordBatch, own: Mapping[str, pa.Array]) -> Iterator[dict[
 def _hours(times: pa.Array) -> pa.Array:
     """Return the hours since the Unix epoch in which times are, which are in microseconds.
 
-    In integers: no double holds the times of the last millennia to the microsecond.
+    In integers: no double represents the times of the last millennia to the microsecond.
     """
     hours = pc.divide(times, _MICROSECONDS_AN_HOUR)  # towards zero
     is_above = pc.greater(pc.multiply(hours, _MICROSECONDS_AN_HOUR), times)

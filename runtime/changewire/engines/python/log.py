@@ -47,7 +47,8 @@ class OutputFile:
 
     def __init__(self, path: Path, schema: pa.Schema, named: Path | None = None) -> None:
         """Open the file."""
-        self.path, self.size = path, 0
+        self.path: Path = path
+        self.size: int = 0
         self._named = named or path
         with naming(self._named):
             self._writer = pq.ParquetWriter(path, schema)
@@ -86,12 +87,12 @@ class OutputFile:
 class ParquetLog:
     """A log that rows are appended to.
 
-    Rows are there for readers once their file is whole and has its name. A run that is killed
+    Readers see rows once their file is whole and has its name. A run that is killed
     leaves whole files, and one that the next run removes.
     """
 
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
-        """Read what the log has; the schema is that of its rows."""
+        """Read the content of the log; the schema is that of its rows."""
         self._folder = folder
         self._schema = schema
         self._log = _opened(folder, schema)
@@ -221,9 +222,9 @@ def _between(rows: pa.Table, name: str) -> ds.Expression:
 
 @contextmanager
 def _claimed(folder: Path) -> Generator[None, None, None]:
-    """Hold a lock on a folder, and first remove what a killed run left there.
+    """Keep a lock on a folder, and first remove what a killed run left there.
 
-    The system releases the lock of a process that is killed. Where a folder cannot be locked, as on
+    The system releases the lock of a process that is killed. If a folder cannot be locked, as on
     Windows and some network drives, nothing is removed.
     """
     if sys.platform == "win32":

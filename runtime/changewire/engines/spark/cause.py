@@ -59,7 +59,7 @@ _NAMED: Final = (
     r'"(?:spark\.[\w.]+|true|false|[A-Z]*(?:INT|BINARY|BOOLEAN|DATE|DOUBLE|FLOAT|STRING|TIMESTAMP'
     r'|VARIANT)|DECIMAL\([\d,]+\))"'
 )
-"""What Spark quotes and is no value: its settings and types."""
+"""Words that Spark quotes and that are not values: its settings and types."""
 
 _QUOTED: Final = re.compile(
     rf"""(?!{_NAMED})(?:\bb|(?<!\w))(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -122,7 +122,7 @@ def decoded_by(
 def mapped(
     messages: DataFrame, decoder: Decoder, schema: StructType, tally: KernelTally | None = None
 ) -> DataFrame:
-    """Return what a decoder makes of messages; the tally counts what its kernel does."""
+    """Return the rows of decoded messages; the tally counts the work of the kernel."""
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from chain.from_iterable(decoder(_with_null_headers(batch)) for batch in batches)
@@ -162,7 +162,7 @@ def check_positions(messages: DataFrame) -> None:
 
 
 def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch with NULL in place of no headers, as Kafka's source has it."""
+    """Return a batch with NULL instead of no headers, as Kafka's source has it."""
     if "headers" not in batch.schema.names:
         return batch
     headers = batch.column("headers")

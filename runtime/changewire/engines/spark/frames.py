@@ -28,7 +28,7 @@ class Frames(ABC):
 
     @property
     def dead_letters(self) -> DataFrame:
-        """Rejected elements: code, place and reason, beside the raw key and value."""
+        """Rejected elements: code, place and reason, next to the raw key and value."""
         return self.of_kind(DEAD_LETTER)
 
     @cached_property
@@ -54,7 +54,7 @@ class Frames(ABC):
 
 
 def totals() -> list[Column]:
-    """Return what `Counts.add` takes of a group, beside the columns that make the group."""
+    """Return what `Counts.add` takes of a group, next to the columns that make the group."""
     return [
         F.count("*").alias("rows"),
         F.count_if(F.col("element") == 0).alias("messages"),

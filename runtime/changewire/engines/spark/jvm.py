@@ -1,4 +1,4 @@
-"""What is asked of Spark's JVM itself, where it is one of this process: not over Spark Connect.
+"""What is asked of Spark's JVM itself, if it belongs to this process: not over Spark Connect.
 
 It is asked for what costs a job otherwise, and whoever asks has another way if there is no answer.
 """

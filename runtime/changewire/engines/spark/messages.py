@@ -1,4 +1,4 @@
-"""A DataFrame of messages to typed columns, which hold the messages as they are."""
+"""A DataFrame of messages to typed columns, which have the messages as they are."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ def frames_by(
 def message_type(format: str, variant: str | Sequence[str] | None = None) -> StructType:
     """Return the Spark type of the messages of a format: the column ``content`` of `messages`.
 
-    It has a field for each property that any variant has; what the schema says of the property is
-    the field's comment. Every field may be NULL, so that a table can take the next version of the
-    format too.
+    It has a field for each property that any variant has; the text of the schema about the property
+    is the field's comment. Every field may be NULL, so that a table can take the next version of
+    the format too.
 
     Args:
         format: Public name of the format.

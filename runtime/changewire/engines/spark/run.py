@@ -1,13 +1,13 @@
-"""Files, or by a stream Kafka topics, to a log in Spark, and what a report says of it."""
+"""Files, or by a stream Kafka topics, to a log in Spark, and the facts of its report."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
@@ -30,7 +30,7 @@ from changewire.engines.spark.log.write import write
 from changewire.engines.spark.merge.options import apply_options
 from changewire.engines.spark.merge.query import start
 from changewire.engines.spark.messages import frames_by
-from changewire.engines.spark.read import read_files
+from changewire.engines.spark.read import read_files, stream_listed
 from changewire.engines.spark.session import is_remote, session
 from changewire.engines.spark.stream.ending import await_termination
 from changewire.engines.spark.stream.report import CommittedBatches
@@ -75,6 +75,55 @@ def run_stream(
     show_values: bool = False,
 ) -> Outcome:
     """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
+    return _run_query(
+        lambda spark: _topics(spark, options),
+        [address(options)],
+        output,
+        decode_options=decode_options,
+        stream_options=stream_options,
+        table_options=table_options,
+        packages=packages,
+        show_values=show_values,
+    )
+
+
+def run_listed(
+    files: Sequence[str],
+    output: str,
+    *,
+    shape: str,
+    decode_options: DecodeOptions,
+    stream_options: StreamOptions,
+    table_options: TableOptions,
+    packages: str | None,
+    show_values: bool,
+) -> Outcome:
+    """Write files that no run into the output has read to its log, and merge them into tables."""
+    lists = f"{stream_options.checkpoint}/files"
+    return _run_query(
+        lambda spark: stream_listed(spark, files, lists, shape=shape),
+        files,
+        output,
+        decode_options=decode_options,
+        stream_options=stream_options,
+        table_options=table_options,
+        packages=packages,
+        show_values=show_values,
+    )
+
+
+def _run_query(
+    source: Callable[[SparkSession], DataFrame],
+    inputs: Sequence[str],
+    output: str,
+    *,
+    decode_options: DecodeOptions,
+    stream_options: StreamOptions,
+    table_options: TableOptions | None,
+    packages: str | None,
+    show_values: bool,
+) -> Outcome:
+    """Run a query until it ends, and return what it committed."""
     started = time.perf_counter()
     spark = session(settings(packages, stream_options.table_format, output))
     if is_remote(spark):
@@ -86,13 +135,13 @@ def run_stream(
         counts_of(decode_options), stream_options.listener, show_values=show_values
     )
     stream = replace(stream_options, listener=StreamListener(written=batches.written))
-    query = _started(spark, options, decode_options, stream, table_options)
+    query = _started(source(spark), decode_options, stream, table_options)
     ready = time.perf_counter()
     signal = await_termination(query, progress=batches.committed)
     return Outcome(
         counts=batches.counts,
         format=decode_options.format,
-        inputs=[address(options)],
+        inputs=list(inputs),
         output=output,
         engine=f"spark {spark.version}",
         seconds=time.perf_counter() - started,
@@ -119,18 +168,20 @@ def settings(packages: str | None, table_format: str, output: str) -> dict[str, 
     }
 
 
-def _started(
-    spark: SparkSession,
-    options: KafkaOptions,
-    decode_options: DecodeOptions,
-    stream: StreamOptions,
-    table_options: TableOptions | None,
-) -> StreamingQuery:
+def _topics(spark: SparkSession, options: KafkaOptions) -> DataFrame:
     texts = {name: str(value) for name, value in options.items()}
     starts = ("startingOffsets", "startingOffsetsByTimestamp", "startingTimestamp")
     if not any(option(texts, name) for name in starts):  # Spark's own default skips what is there
         options = {**options, "startingOffsets": "earliest"}
-    messages = read_kafka(spark, options)
+    return read_kafka(spark, options)
+
+
+def _started(
+    messages: DataFrame,
+    decode_options: DecodeOptions,
+    stream: StreamOptions,
+    table_options: TableOptions | None,
+) -> StreamingQuery:
     if table_options is None:
         return land_counted(frames_by(decode_options, messages), stream)
     log = LogPlace(stream.log, stream.table_format)

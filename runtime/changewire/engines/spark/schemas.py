@@ -1,4 +1,4 @@
-"""Which schemas stand in the messages of a DataFrame: counted in tasks, added up by Spark."""
+"""Which schemas are in the messages of a DataFrame: counted in tasks, added up by Spark."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ROWS: Final = pa.schema(
 
 
 def schemas(messages: DataFrame, *, format: str, limit: int = MOST_SCHEMAS) -> Schemas:
-    """Return the schemas that stand in messages, and what each changed of the one before it.
+    """Return the schemas that are in messages, and what each changed of the one before it.
 
     One job. Tasks count, Spark adds up what has the same table and text, and the driver gets one
     row for each schema that is listed.
@@ -54,7 +54,7 @@ def schemas(messages: DataFrame, *, format: str, limit: int = MOST_SCHEMAS) -> S
             them.
 
     Raises:
-        ValueError: There is no such format, or its messages hold no schema.
+        ValueError: There is no such format, or its messages have no schema.
         TypeError: There is no binary or string column ``value``.
     """
     dialect(format)

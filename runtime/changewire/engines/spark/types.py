@@ -102,7 +102,7 @@ def struct_of(columns: pa.Schema) -> StructType:
 
 
 def inside(kind: DataType) -> list[tuple[str, DataType]]:
-    """Return what a type holds, by the names that Parquet has for it; nothing for a scalar."""
+    """Return the parts of a type, by the names that Parquet has for it; nothing for a scalar."""
     if isinstance(kind, StructType):
         return [(field.name, field.dataType) for field in kind.fields]
     if isinstance(kind, ArrayType):
@@ -129,7 +129,7 @@ def _nullable(fields: StructType, names: tuple[str, ...]) -> list[StructField]:
 
 
 def _rows(kinds: str, own: list[StructField]) -> StructType:
-    """Return the type of decoded rows, with the columns of what is no dead letter."""
+    """Return the type of decoded rows, with the columns of other elements than dead letters."""
     elements = "Elements of the message, in its first element; else 0."
     leniencies = "Leniencies that the element needed."
     return StructType(

@@ -1,4 +1,4 @@
-"""Rows as VARIANT: what it cannot hold exactly stays text, and is counted."""
+"""Rows as VARIANT: values that it cannot represent exactly stay text, and are counted."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _is_looked_at(value: Any) -> bool:
 
 
 def as_variant(rows: DataFrame) -> DataFrame:
-    """Return decoded rows with VARIANT in place of JSON text.
+    """Return decoded rows with VARIANT instead of JSON text.
 
     Spark gives up on JSON text that is nested deeper than 1000 levels or has a name longer than
     50,000 characters. Such a row is its text, a VARIANT of type string, and is counted.

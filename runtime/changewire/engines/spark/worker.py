@@ -1,4 +1,4 @@
-"""What workers of Python do beside decoding: they report what kernels did, and forget archives."""
+"""Work of Python workers besides decoding: they report what kernels did, and forget archives."""
 
 from __future__ import annotations
 

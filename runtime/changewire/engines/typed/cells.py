@@ -1,6 +1,6 @@
 """Values of a row to the types of its columns: exactly, or not at all.
 
-Nothing is cut, parsed from another kind of text or turned into NULL, and only a schema that stands
+Nothing is cut, parsed from another kind of text or turned into NULL, and only a schema that is
 in the messages lets a number be rounded.
 """
 
@@ -31,7 +31,7 @@ from changewire_messages.support import pointer_token
 
 Cell = Callable[[Any, str, list[str]], Any]
 """Takes a value, its JSON Pointer and a list that gets the leniencies that the value needs; returns
-what the column holds."""
+the content of the column."""
 
 Cells: TypeAlias = Mapping[str, Cell]
 """What fits values into columns, by their names."""
@@ -47,7 +47,7 @@ class CellError(ValueError):
         self, pointer: str, expected: str, actual: object, code: str = "wrong-type"
     ) -> None:
         """Name the place, the column's type and the value."""
-        self.issue = Issue(pointer, code, "row", expected, actual)
+        self.issue: Issue = Issue(pointer, code, "row", expected, actual)
         super().__init__(str(self.issue))
 
 
@@ -105,7 +105,7 @@ _EXACT: Final[Mapping[pa.DataType, type]] = {
     pa.timestamp("us"): datetime,
     pa.date32(): date,
 }
-"""Types that hold values of one class as they are."""
+"""Types that take values of one class unchanged."""
 
 _INTEGERS: Final = {
     pa.int8(): (range(-(2**7), 2**7), "-128 to 127"),
@@ -198,7 +198,7 @@ def _map(kind: pa.MapType, typed_by: str) -> Cell:
 
 
 def _pairs(kind: pa.MapType, typed_by: str) -> Cell:
-    """Return what fits a map with keys that are no text, which is a list of pairs in a row."""
+    """Return what fits a map with keys other than text, which is a list of pairs in a row."""
     if kind.key_type not in _EXACT:
         raise no_such_column(type_name(kind))
     key, item = cell(kind.key_type, typed_by), cell(kind.item_type, typed_by)
@@ -277,7 +277,7 @@ _HELD: Final[Mapping[pa.DataType, Callable[[Any], Any]]] = {
 
 
 def _floating(kind: pa.DataType) -> Cell:
-    """Return what fits numbers into a double or float: those that it holds exactly."""
+    """Return what fits numbers into a double or float: those that it represents exactly."""
     name, is_single = type_name(kind), kind == pa.float32()
 
     def fit(value: Any, at: str, _used: list[str]) -> float:

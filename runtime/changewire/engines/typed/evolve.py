@@ -18,7 +18,7 @@ from changewire.engines.typed.types import (
 from changewire.tables.row_state import COLUMN
 
 _WIDER: Final = (("byte", "short", "integer", "long"), ("float", "double"))
-"""Types that hold every value of those before them and that Delta widens these to:
+"""Types that have every value of those before them and that Delta widens these to:
 https://docs.delta.io/latest/delta-type-widening.html"""
 
 
@@ -45,7 +45,7 @@ def evolved(
 ) -> Evolved:
     """Return what a table's columns become by the schemas of messages, which have names.
 
-    A table that is not there yet (None) takes any column. `widens` is of the table's format.
+    A missing table (None) takes any column. `widens` is of the table's format.
     """
     found = {} if columns is None else {field["name"]: field for field in columns["fields"]}
     refused: dict[str, str] = {}
@@ -80,7 +80,7 @@ def key_fault(
 
 
 def _has_map(kind: Any) -> bool:
-    """Whether a type is a map, or holds one."""
+    """Whether a type is a map, or has one."""
     is_map = not isinstance(kind, str) and kind["type"] == "map"
     return is_map or any(_has_map(part) for _, part in parts(kind))
 
@@ -139,7 +139,7 @@ def _take(
 
 
 def joined_type(one: Any, other: Any) -> Any:
-    """Return the narrower type that holds all values of two, one of them or decimals; or None."""
+    """Return the narrower type that has all values of two, one of them or decimals; or None."""
     if sql_name(one) == sql_name(other):
         return one
     if not isinstance(one, str) or not isinstance(other, str):

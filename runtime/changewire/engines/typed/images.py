@@ -25,7 +25,7 @@ from changewire.engines.typed.fitted import fitted_texts, key_cells, row_cells
 from changewire.tables.mutations import DELETE, FULL
 
 IMAGE: Final = "typed_image"
-"""Column of decoded rows beside `EFFECTS`: the row that the change writes or deletes; NULL if it is
+"""Column of decoded rows next to `EFFECTS`: the row that a change writes or deletes; NULL if it is
 not known, or if there is more to know of the effects."""
 
 _names: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -98,7 +98,7 @@ def typed_images(made: Made, kind: pa.StructType) -> pa.Array:
 def key_texts(names: Sequence[str], images: pa.StructArray) -> pa.Array | None:
     """Return the keys of rows, by their sorted names, as `key_text` writes them.
 
-    NULL where the columns do not say it at once; None if they say none.
+    NULL if the columns do not give it at once; None if they say none.
     """
     if not names or not {*names} <= {*images.type.names}:
         return None
@@ -112,7 +112,7 @@ def key_texts(names: Sequence[str], images: pa.StructArray) -> pa.Array | None:
 
 
 def _value_text(column: pa.Array) -> pa.Array | None:
-    """Return values as JSON text; NULL where it has escapes, None if it is of another type."""
+    """Return values as JSON text; NULL if it has escapes, None if it is of another type."""
     if pa.types.is_integer(column.type):
         return column.cast(pa.string())
     if not pa.types.is_string(column.type):

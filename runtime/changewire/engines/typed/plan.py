@@ -26,7 +26,7 @@ from changewire.tables.names import Target
 from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
 _NONE = ""
-"""In place of the fingerprint of messages without a schema, and of the columns that are given."""
+"""Instead of the fingerprint of messages without a schema, and of the columns that are given."""
 
 
 class SchemaOf(Struct):
@@ -46,7 +46,7 @@ class BatchSources:
         changes: How many changes there are.
         key_missing: How many of them have no key; they go nowhere.
         keys: Columns of the keys, by where changes come from; and how many changes have them.
-        schemas: What stands in messages, in the order of their first messages.
+        schemas: Those in messages, in the order of their first messages.
     """
 
     route_keys: list[RouteKey]
@@ -101,7 +101,7 @@ class TableRules(Protocol[ShapeT_co]):
         ...
 
     def widens(self, there: Any, wider: Any) -> bool:
-        """Whether a column's type can become another one, which holds all of its values."""
+        """Whether a column's type can become another one, which has all of its values."""
         ...
 
     def compares(self, kind: Any) -> bool:
@@ -114,7 +114,7 @@ class TableRules(Protocol[ShapeT_co]):
 
 
 class TableThere(NamedTuple):
-    """A table before a batch, with None for columns and keys that are not there, or not known."""
+    """A table before a batch, with None for missing or unknown columns and keys."""
 
     target: Target
     columns: StructJson | None

@@ -1,7 +1,7 @@
 """Second readings of values, for columns that a schema gave their type.
 
-A type that a user writes holds what it says and nothing else. A schema speaks
-of values as messages have them, so text may stand for a time, or a number of any size for a double.
+A type that a user writes has its own values and no others. A schema speaks
+of values as messages have them, so text may represent a time, or a number of any size for a double.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ ROW_SCHEMA: Final = "row-schema"
 """A JSON Schema of the rows."""
 
 MESSAGE_SCHEMA: Final = "message-schema"
-"""A schema that stands in the messages."""
+"""A schema that is in the messages."""
 
 CHANGE_TEXT: Final = "change-text"
-"""The JSON text of a change's row, in which numbers that a double does not hold, times and bytes
+"""The JSON text of a change's row, in which numbers beyond a double, times and bytes
 are text."""
 
 EXACT_TEXT: Final = "exact-text"
-"""The same text, of which no number is rounded: one that a double cannot hold does not fit."""
+"""The same text, of which no number is rounded: one that a double cannot represent does not fit."""
 
 KEY_TEXT: Final = "key-text"
 """The JSON text of a key, from `changewire.tables.keys.key_text`. Its numbers are not rounded:
 two keys must not become one."""
 
 JSON: Final = "application/json"
-"""Media type of text that holds any value."""
+"""Media type of text for any value."""
 
 _SINGLE: Final = struct.Struct("f")
 _MIDNIGHT: Final = time()
@@ -102,7 +102,8 @@ def _number(value: Any, used: list[str]) -> float | None:
 def _text(value: Any, _used: list[str]) -> Any:
     """Return the text that a time of day, a duration and a decimal have in a row of JSON text.
 
-    Integers of more than 64 bits, which no column of integers holds, have that of their digits.
+    Integers of more than 64 bits, which no column of integers represents, have that of their
+    digits.
     """
     if type(value) is int and value not in _INT64:
         return str(value)
@@ -182,7 +183,7 @@ def kernel_readings(fields: Iterable[pa.Field], typed_by: str = "") -> Iterator[
 
 
 def _inner_fields(kind: pa.DataType) -> list[pa.Field]:
-    """Return the fields of the struct that a type is, or holds in lists and values of maps."""
+    """Return the fields of the struct that a type is, or has in lists and values of maps."""
     if pa.types.is_list(kind):
         return _inner_fields(kind.value_type)
     if pa.types.is_map(kind):

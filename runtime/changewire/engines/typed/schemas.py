@@ -1,4 +1,4 @@
-"""Columns of rows, by what a user gives, or by the schemas that stand in messages."""
+"""Columns of rows, by what a user gives, or by the schemas that are in messages."""
 
 from __future__ import annotations
 

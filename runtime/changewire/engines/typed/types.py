@@ -93,7 +93,7 @@ def field_json(name: str, kind: Any, metadata: Mapping[str, Any] | None = None) 
 
 
 def parts(kind: Any) -> list[tuple[str, Any]]:
-    """Return what a type in JSON holds, by the names that Parquet has for it."""
+    """Return the parts of a type in JSON, by the names that Parquet has for it."""
     if isinstance(kind, str):
         return []
     if kind["type"] == "struct":

@@ -36,9 +36,7 @@ Out = Annotated[
 Version = Annotated[
     str, typer.Option("--package-version", metavar="VERSION", help="Version of the package.")
 ]
-Check = Annotated[
-    bool, typer.Option("--check", help="Compare with what is there instead of writing.")
-]
+Check = Annotated[bool, typer.Option("--check", help="Compare with the files instead of writing.")]
 
 
 @ending

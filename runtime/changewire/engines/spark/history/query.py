@@ -59,7 +59,7 @@ def history(
 
     A version is what a row was from one change to the next one that made it another. Which change
     is newer its sequence says, so a late change has its place between the versions, and what comes
-    twice changes nothing. A task holds the changes of one row in memory.
+    twice changes nothing. A task has the changes of one row in memory.
 
     Args:
         spark: The session.
@@ -70,7 +70,7 @@ def history(
             VARIANT, or columns of a type, as `decode` takes them. Columns that the type lacks are
             left out, and a change of these alone begins no version.
         key_columns: Columns of the key, for columns of a type; by default those of any change.
-        format: Public name of the format of the messages, if `row_schema` is a schema that stands
+        format: Public name of the format of the messages, if `row_schema` is a schema that is
             in them; the log does not say it.
         apply_truncates: Whether truncates end versions.
         names: ``plain``: columns ``valid_from`` and ``valid_to``, the times of the changes that
@@ -156,7 +156,7 @@ def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
 
 
 def _effects_of(changes: DataFrame, shape: Shape) -> DataFrame:
-    """Return what changes do to rows; images of an update that came as two are read together."""
+    """Return the effects of changes on rows; two images of an update are read together."""
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = chain.from_iterable(

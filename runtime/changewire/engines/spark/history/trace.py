@@ -32,7 +32,7 @@ def trace(
 ) -> History:
     """Return what each change did to a row, in the order of the log, and why others did nothing.
 
-    The driver holds the changes of the row.
+    The driver has the changes of the row.
 
     Args:
         spark: The session.

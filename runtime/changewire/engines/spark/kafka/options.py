@@ -30,7 +30,7 @@ _SHOWN: Final = re.compile(
     r"assign|endingoffsets|startingoffsets|subscribe|subscribepattern|kafka\.bootstrap\.servers"
     r"|.*\.(?:location|mechanism|ms|protocol)"
 )
-"""Names of options whose values may stand in an error; of any other the value is hidden."""
+"""Names of options whose values may be in an error; of any other the value is hidden."""
 
 HIDDEN: Final = "[hidden]"
 """Replaces a value, as in Kafka's own logs."""
@@ -44,7 +44,7 @@ _TRACE: Final = ("at ", "... ", "Driver stacktrace:", "Full stacktrace", "Suppre
 
 
 class KafkaSourceError(Exception):
-    """Topics cannot be read; the text says why and what to do, and holds no secret."""
+    """Topics cannot be read; the text says why and what to do, and has no secret."""
 
 
 class KafkaOptionsError(KafkaSourceError, ValueError):
@@ -90,9 +90,9 @@ def address(options: KafkaOptions) -> str:
 def hidden(text: str, options: Mapping[str, str]) -> str:
     """Return a text without the values of options that may be secret.
 
-    A value may hold several secrets, as ``kafka.sasl.jaas.config`` does, or be a key of many lines,
-    so each line, and what is quoted or behind ``=``, is hidden by itself too. Values of under 4
-    characters are left: they stand in many words, and no secret is so short.
+    A value may contain several secrets, as ``kafka.sasl.jaas.config`` does, or be a key of many
+    lines, so each line, and what is quoted or behind ``=``, is hidden by itself too. Values of
+    under 4 characters are left: they are in many words, and no secret is so short.
     """
     values = {value for name, value in options.items() if not _SHOWN.fullmatch(name.lower())}
     lines = {line.strip() for value in values for line in value.splitlines()}

@@ -58,8 +58,8 @@ def read_kafka(spark: SparkSession, options: KafkaOptions, *, streaming: bool = 
         ``timestamp``, ``timestampType`` and ``headers``.
 
     Raises:
-        KafkaSourceError: The connector, a broker or a topic is not there, or Spark refuses an
-            option; its text holds no secret. It is a ValueError too if servers or topics are not
+        KafkaSourceError: The connector, a broker or a topic is missing, or Spark refuses an
+            option; its text has no secret. It is a ValueError too if servers or topics are not
             named, or an address is wrong.
         StreamError: The session's connector is for another Spark.
     """
@@ -92,7 +92,7 @@ def no_connector(version: str) -> str:
 
 
 def _check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
-    """Check that a broker and the topics are there; over Spark Connect the driver is elsewhere."""
+    """Check that a broker and the topics exist; over Spark Connect the driver is elsewhere."""
     servers = addresses(options)
     if not is_remote(spark):
         refusals = []
@@ -131,7 +131,7 @@ def _failure(messages: DataFrame) -> str:
 
 
 def _bounded(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
-    """Return a read of all that the topics hold, with bounds on how long their look-up takes."""
+    """Return a read of all that the topics have, with bounds on how long their look-up takes."""
     wanted = ("kafka.", *(name.lower() for name in TOPICS))
     given = {name: text for name, text in options.items() if name.lower().startswith(wanted)}
     # Kafka's client checks one against the other, so it gets either both of ours or those given.
@@ -142,7 +142,7 @@ def _bounded(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
 
 
 def _missing(spark: SparkSession, options: Mapping[str, str]) -> str:
-    """Return the names of the topics that are not there, or what was asked for."""
+    """Return the names of the topics that are missing, or the requested ones."""
     asked = next(filter(None, (option(options, name) for name in TOPICS)))
     names = [name.strip() for name in option(options, "subscribe").split(",") if name.strip()]
     servers = {name: text for name, text in options.items() if name.lower().startswith("kafka.")}

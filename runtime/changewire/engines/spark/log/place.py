@@ -1,4 +1,4 @@
-"""Where a log is, a path or a table; what it has; and how rows are appended to it once."""
+"""Place of a log, a path or a table; its content; and how rows are appended to it once."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LogPlace:
         return is_path(self.target)
 
     def schema(self, spark: SparkSession) -> StructType | None:
-        """Return the columns that it has; None if it is not there."""
+        """Return the columns that it has; None if it is missing."""
         return schema_of(spark, self.table_format, self.target)
 
     def check(self, spark: SparkSession, columns: StructType) -> bool:

@@ -41,12 +41,12 @@ def write(
     table_format: str = "delta",
     show_values: bool = False,
 ) -> Written:
-    """Append decoded messages to a log, each element once: what the log has already is left out.
+    """Append decoded messages to a log, each element once: elements of the log are left out.
 
     The rows are decoded once and kept while they are counted and appended. Nothing is written
-    before ``elements = changes + controls + dead_letters`` was found to hold, or ``elements = valid
-    + dead_letters`` of messages. An element is known by its position: topic, partition and offset,
-    or path and number. Elements without a position are always appended.
+    before ``elements = changes + controls + dead_letters`` was found to be true, or ``elements =
+    valid + dead_letters`` of messages. An element is known by its position: topic, partition and
+    offset, or path and number. Elements without a position are always appended.
 
     Args:
         decoded: From `decode` or `messages`, of a DataFrame that is not a stream.

@@ -32,7 +32,7 @@ class Merger:
         query: The tables of the query.
         listener: Called once for each batch.
         native: Sums what the native kernel does; None with Spark Connect.
-        known: What the log has; None until the first batch.
+        known: The content of the log; None until the first batch.
     """
 
     query: QueryTables

@@ -35,7 +35,7 @@ class Becomes(NamedTuple):
     Attributes:
         easy: The newest change of each easy key: ``named``, ``content``, ``state`` and ``decided``,
             which is false: it applies if it is newer than the row.
-        hard: Columns of `hard.decided_type`, of hard keys; None if there are none.
+        hard: Columns of `hard.decided_type`, of hard keys; None without any.
     """
 
     easy: DataFrame

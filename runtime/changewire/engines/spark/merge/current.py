@@ -1,4 +1,4 @@
-"""What a log says that tables have: the newest change of each key."""
+"""Rows of tables by a log: the newest change of each key."""
 
 from __future__ import annotations
 

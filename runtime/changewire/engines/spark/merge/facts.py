@@ -125,7 +125,7 @@ def truncates_in(rows: DataFrame) -> dict[RouteKey, Order]:
 
 
 def route_key(group: Any) -> RouteKey:
-    """Return where changes of a group come from, and what they do."""
+    """Return where changes of a group come from, and their effects."""
     return Source(**{name: group[name] for name in NAMES}), route_op(group["op"])
 
 
@@ -230,7 +230,7 @@ def _is_unfitted(rows: DataFrame) -> Column:
 
 
 def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
-    """Return what stands in the messages of routes, in the order of their first messages.
+    """Return the schemas in the messages of routes, in the order of their first messages.
 
     The rows have the messages of all changes.
     """
@@ -255,7 +255,7 @@ def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
 def known_log(
     log: DataFrame | None, routing: Routing, *, with_truncates: bool, table_format: str
 ) -> KnownLog:
-    """Return what a log has, by one job; nothing if there is not a log.
+    """Return the content of a log, by one job; nothing if there is not a log.
 
     Args:
         log: Rows of the log.

@@ -66,7 +66,7 @@ class Delta:
         return None
 
     def widens(self, there: DataType, wider: DataType) -> bool:  # noqa: ARG002 - it widens all
-        """Whether a column's type can become another one, which holds all of its values."""
+        """Whether a column's type can become another one, which has all of its values."""
         return True
 
     def create(
@@ -258,7 +258,7 @@ def _created(
     format: str,
     properties: Mapping[str, str],
 ) -> bool:
-    """Whether a table was made, in one commit; not if it is there."""
+    """Whether a table was made, in one commit; not if it exists."""
     writer = no_rows(spark, columns).writeTo(table).using(format)
     for key, value in properties.items():
         writer = writer.tableProperty(key, value)
@@ -272,12 +272,12 @@ def _created(
 
 
 def _has_clocks(kind: DataType) -> bool:
-    """Whether a type holds times without a zone, at any depth."""
+    """Whether a type has times without a zone, at any depth."""
     return isinstance(kind, TimestampNTZType) or any(_has_clocks(part) for _, part in inside(kind))
 
 
 def _is_wider(columns: StructType, there: StructType) -> bool:
-    """Whether a column has another type than in the table that is there."""
+    """Whether a column has another type than in the current table."""
     known = {field.name: field.dataType.simpleString() for field in there.fields}
     return any(known.get(f.name, "") not in {"", f.dataType.simpleString()} for f in columns.fields)
 

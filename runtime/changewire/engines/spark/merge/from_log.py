@@ -1,4 +1,4 @@
-"""Changes of a log, with what they do to rows: as decoded rows have it."""
+"""Changes of a log, with their effects on rows: as decoded rows have it."""
 
 from __future__ import annotations
 

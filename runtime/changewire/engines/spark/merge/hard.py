@@ -1,7 +1,7 @@
 """The rule for hard keys, in Python: what `changewire.tables` says each row becomes.
 
 A key is hard if one of its changes in a batch is a patch, says only that the row exists, or has no
-sequence: what the row becomes depends on the row that is there.
+sequence: what the row becomes depends on the current row.
 """
 
 from __future__ import annotations
@@ -126,16 +126,16 @@ def decided_type(shape: Shape) -> StructType:
 class Decide:
     """Decides on rows that are sorted by key and position; what `mapInArrow` takes.
 
-    Memory holds the state of one key, and one Arrow batch.
+    Memory contains the state of one key, and one Arrow batch.
     """
 
     def __init__(self, shape: Shape, floor: Order) -> None:
-        """Remember what rows are, and the order of the newest truncate of the table."""
+        """Remember the rows, and the order of the newest truncate of the table."""
         self._shape = shape
         self._floor = floor
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield what the row of each key becomes, if that differs from the row that is there."""
+        """Yield what the row of each key becomes, if that differs from the current row."""
         schema = arrow_schema(decided_type(self._shape))
         found: list[dict[str, Any]] = []
         for key, group in groupby(_dictionaries(batches), key=itemgetter("key")):
@@ -171,7 +171,7 @@ class Decide:
             yield from ({**place, FAILURE: why} for place in places)
 
     def _held(self, row: Mapping[str, Any]) -> State:
-        """Return what the table has of a row."""
+        """Return the state of a row in the table."""
         values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
         # A row that something else has made is older than every change.
         is_ours = row[STATE] is not None

@@ -44,7 +44,7 @@ class BatchMerge:
 
     Attributes:
         query: The tables of its query.
-        known: What the log had before it.
+        known: The content of the log before it.
         rows: Its rows, decoded and kept.
         facts: What is known of them.
         log: The log, which has these rows too.

@@ -75,7 +75,7 @@ def mutation_type(shape: Shape) -> StructType:
 def mutations_of(
     rows: DataFrame, shape: Shape, moved: DataFrame | None = None, *, are_known: bool = False
 ) -> DataFrame:
-    """Return what changes do to the rows of a table; a before image alone does nothing.
+    """Return the effects of changes on the rows of a table; a before image alone does nothing.
 
     Args:
         rows: Decoded rows of changes of the table, with `EFFECTS`, and perhaps `IMAGE`.
@@ -155,7 +155,7 @@ def _kinds(row: Any) -> dict[str, str]:
 def is_newer(one: str, other: str) -> str:
     """Return the condition in SQL that one column of order fields is newer than another.
 
-    The first numbers are compared alone before all fields are, which is quicker. NULL in place of
+    The first numbers are compared alone before all fields are, which is quicker. NULL instead of
     the first number is older than any.
     """
     parts = [", ".join(f"{column}.`{name}`" for name in ORDER[1:]) for column in (one, other)]

@@ -107,7 +107,7 @@ def decoded_rows(
     tally: KernelTally | None = None,
     decoder: Decoder | None = None,
 ) -> DataFrame:
-    """Return decoded messages with what their changes do to rows."""
+    """Return decoded messages with the effects of their changes on rows."""
     one_type = options.one_type
     columns = [*ROWS.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))]
     if one_type is not None and decoder is None:

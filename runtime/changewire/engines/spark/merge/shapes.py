@@ -31,7 +31,9 @@ class JsonShape:
     """
 
     keys: tuple[str, ...] = (KEY,)
-    named_type = StructType([StructField(KEY, StringType(), metadata={"comment": COMMENTS[KEY]})])
+    named_type: StructType = StructType(
+        [StructField(KEY, StringType(), metadata={"comment": COMMENTS[KEY]})]
+    )
     content_type: DataType = StringType()
     is_typed = False
 
@@ -62,7 +64,7 @@ class TypedShape:
         """Remember the type of rows, the columns of their key, and if no number is rounded."""
         self._exact = exact
         self._row = row.json()
-        self.keys = tuple(keys)
+        self.keys: tuple[str, ...] = tuple(keys)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; a task makes the rest again."""

@@ -1,4 +1,4 @@
-"""Tables beside their log: which rows are not what the log says."""
+"""Tables compared with their log: rows that differ from the log."""
 
 from __future__ import annotations
 

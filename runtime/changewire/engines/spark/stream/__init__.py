@@ -1,1 +1,1 @@
-"""A stream of decoded messages to tables that hold each effect once."""
+"""A stream of decoded messages to tables that have each effect once."""

@@ -30,8 +30,8 @@ def await_termination(
 ) -> signal.Signals | None:
     """Wait until a query ends. SIGINT and SIGTERM end it after the batch that it is at.
 
-    Of each batch that is committed, the messages that the source delivered are compared with those
-    that were decoded. Call it in the main thread: Python handles signals nowhere else.
+    For each committed batch, the numbers of delivered and of decoded messages are compared. Call it
+    in the main thread: Python handles signals nowhere else.
 
     Args:
         query: From `land` or `apply_changes`.
@@ -95,7 +95,7 @@ def _last_batch(query: StreamingQuery) -> int | None:
 
 @contextmanager
 def _signalled() -> Generator[list[signal.Signals], None, None]:
-    """Give a list that gets each signal that is received, in place of what signals do otherwise."""
+    """Give a list that gets each signal that is received, instead of the usual handlers."""
     received: list[signal.Signals] = []
 
     def receive(number: int, _: Any) -> None:

@@ -1,4 +1,4 @@
-"""The identity of a query: an id and its outputs, kept in the checkpoint beside Spark's files."""
+"""The identity of a query: an id and its outputs, kept in the checkpoint next to Spark's files."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def identity(
 
 
 def _read(spark: SparkSession, path: str) -> str:
-    """Return the text of a file or folder; empty if it is not there."""
+    """Return the text of a file or folder; empty if it is missing."""
     try:
         rows = spark.read.text(path, wholetext=True).collect()
     except AnalysisException as error:

@@ -156,7 +156,7 @@ def check(progress: BatchProgress) -> None:
 
 
 def _named(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return what was observed by its names; Spark Connect gives it as a row beside its schema."""
+    """Return what was observed by its names; Spark Connect gives it as a row next to its schema."""
     if metrics.keys() != {"schema", "values"}:
         return metrics
     names = [field["name"] for field in metrics["schema"]["fields"]]

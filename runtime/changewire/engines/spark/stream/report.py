@@ -97,7 +97,7 @@ class CommittedBatches:
         self.counts = counts
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
-        self.totals = StreamTotals("", 0, None, None, None)
+        self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
         self._written: dict[int, tuple[BatchId, Counts, TableCounts, _DeadLetters]] = {}
