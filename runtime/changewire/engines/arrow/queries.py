@@ -172,7 +172,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
     A replay that decodes a dead letter appends a row with the same position, which closes it.
-    Memory holds all dead letters.
+    Memory contains all dead letters.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
@@ -192,7 +192,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
 def refused(log: ChangeLog) -> pa.Table:
     """Return the changes of a log that no table took, with the reason of each.
 
-    A replay that applies one appends a row with the same position, which closes it. Memory holds
+    A replay that applies one appends a row with the same position, which closes it. Memory contains
     all refused changes.
 
     Args:
