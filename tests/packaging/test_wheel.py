@@ -210,6 +210,6 @@ def test_the_wheel_has_its_bill_of_materials(wheel: Distribution) -> None:
 
 def test_the_readme_of_the_index_has_no_links_between_files(wheel: Distribution) -> None:
     """Each link of the long description has an address; the rest of the text is the readme."""
-    shown = str(wheel.metadata.get_payload())
+    shown = str(wheel.metadata.json["description"])
     assert [link for link in re.findall(r"\]\(([^)]+)\)", shown) if "://" not in link] == []
     assert "Your first table takes ten minutes." in shown
