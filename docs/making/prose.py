@@ -54,13 +54,13 @@ def modules() -> list[Path]:
 def texts(module: str) -> Iterator[tuple[int, str]]:
     """Yield the line and text of each docstring and help text of a module."""
     for node in ast.walk(ast.parse(module)):
-        match node:
-            case ast.Expr(value=ast.Constant(value=str(text)) as found):
-                yield found.lineno, text
-            case ast.keyword(
-                arg="help" | "short_help", value=ast.Constant(value=str(text)) as found
-            ):
-                yield found.lineno, text
+        is_docstring = isinstance(node, ast.Expr)
+        is_help = isinstance(node, ast.keyword) and node.arg in {"help", "short_help"}
+        value = node.value if isinstance(node, (ast.Expr, ast.keyword)) else None
+        if (is_docstring or is_help) and isinstance(value, ast.Constant):
+            text = value.value
+            if isinstance(text, str):
+                yield value.lineno, text
 
 
 def found_in(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -98,7 +98,7 @@ def test_spark_makes_the_same_tables(
     assert lake("pond") == rows
     again = json.loads(cli(*places, mixed, good, "--json").stdout)
     assert again["messages"] == len(good.read_bytes().splitlines())
-    assert json.loads(cli(*places, good.parent, "--json").stdout)["messages"] == 0
+    assert json.loads(cli(*places, good, mixed, "--json").stdout)["messages"] == 0
     with good.open("ab") as file:
         file.write(b"{}\n")
     changed = cli(*places, good)
