@@ -121,6 +121,7 @@ class Property:
         unit: Unit of a time; empty for another value.
         unknown: Numbers that do not represent a time.
         flat: Whether the entries of this map are properties of the object itself.
+        values: The values that have a meaning, each as the schema has it.
     """
 
     wire: str
@@ -136,6 +137,7 @@ class Property:
     unit: str = ""
     unknown: tuple[int, ...] = ()
     flat: bool = False
+    values: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def attribute(self) -> str:

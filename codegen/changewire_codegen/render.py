@@ -27,6 +27,7 @@ from changewire_codegen.emit.package import (
 from changewire_codegen.emit.page import page
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
+from changewire_codegen.emit.values import known_values, values
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family
 
@@ -62,6 +63,9 @@ OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
 
 OF_CHANGES: Mapping[str, Emitter] = {"changes.py": changes}
 """The modules of a family with a change table."""
+
+OF_VALUES: Mapping[str, Emitter] = {"values.py": values}
+"""The modules of a family in which values have a meaning."""
 
 OF_ROWS: Mapping[str, Emitter] = {"rows.py": rows}
 """The modules of a family that is not a wire format, in a package that is used by the runtime."""
@@ -115,7 +119,8 @@ def _emitters(family: Family, beside: str | None) -> Mapping[str, Emitter]:
         return OF_TABLES
     more = OF_ROWS if beside and family.format is None else {}
     changed = OF_CHANGES if "change" in family.meta else {}
-    return {**EMITTERS, **OF_ENCODING[family.encoding], **changed, **more}
+    valued = OF_VALUES if known_values(family) else {}
+    return {**EMITTERS, **OF_ENCODING[family.encoding], **changed, **valued, **more}
 
 
 def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:

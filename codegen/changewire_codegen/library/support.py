@@ -11,12 +11,31 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args
 
 import msgspec
 
 Issue: TypeAlias = tuple[str, str, str, Any]
 """JSON Pointer, keyword of the schema that is broken, what it asks for, what is there."""
+
+
+class KnownValue(NamedTuple):
+    """A value that has a meaning.
+
+    Attributes:
+        value: The value.
+        means: What it means, as a word that is the same for all families.
+        of: The other value beside which it has this meaning; empty if it always has it.
+        bits: Bits of a number; 0 if it is none.
+        column: Column type of what has the type that the value names; empty if there is none.
+    """
+
+    value: Any
+    means: str
+    of: str = ""
+    bits: int = 0
+    column: str = ""
+
 
 Path: TypeAlias = tuple[Any, ...]
 """Where a value stands: empty at the root, otherwise the path of its parent and the last step."""

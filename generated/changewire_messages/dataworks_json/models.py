@@ -26,10 +26,7 @@ class ColumnType(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_
     """Name of the column; any text."""
 
     type: str
-    """BOOLEAN, DATE (what a clock showed in the time zone of the task, as milliseconds since
-    the Unix epoch), BYTES (Base64), STRING, LONG (integer of 64 bits, with or without sign)
-    or DOUBLE (number; or text of a number, NaN or an infinity).
-    """
+    """Type of the column. A column of a type that has no meaning yet stays as JSON has it."""
 
 
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
