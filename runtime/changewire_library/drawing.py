@@ -1,7 +1,4 @@
-"""What the Hypothesis strategies of all families share.
-
-Copied into each generated package.
-"""
+"""What the Hypothesis strategies of all families share."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 from hypothesis import strategies as st
 
-from changewire_codegen.library.support import bytes_length
+from changewire_library.support import bytes_length
 
 Strategy: TypeAlias = st.SearchStrategy[Any]
 

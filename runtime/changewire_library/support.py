@@ -1,7 +1,4 @@
-"""What all generated families share.
-
-Copied into each generated package.
-"""
+"""What all generated families share."""
 
 from __future__ import annotations
 
