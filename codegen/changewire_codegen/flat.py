@@ -13,6 +13,7 @@ from changewire_codegen.nodes import (
     Property,
     RefTo,
     Union,
+    children,
 )
 from changewire_codegen.order import has_extra
 
@@ -59,8 +60,7 @@ def _needed(union: Union, family: Family) -> tuple[str, ...]:
 def check_flat(family: Family) -> None:
     """Refuse the keyword where it has no meaning."""
     for definition in family.definitions.values():
-        found = definition.properties if isinstance(definition, Object) else ()
-        for prop in found:
+        for prop in children(definition):
             reason = _refusal(definition, prop, family) if prop.flat else None
             if reason is not None:
                 raise SchemaError(definition.file, f"{prop.pointer}/x-flat", reason)

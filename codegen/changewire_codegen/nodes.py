@@ -281,6 +281,13 @@ def with_references(kind: Type, change: Callable[[RefTo], Type]) -> Type:
     return kind
 
 
+def children(definition: AnyDefinition) -> tuple[Property, ...]:
+    """Return the properties or positions of a definition; none if it has neither."""
+    if isinstance(definition, Object):
+        return definition.properties
+    return definition.positions if isinstance(definition, Row) else ()
+
+
 def with_arms(definitions: Iterable[AnyDefinition]) -> Iterator[AnyDefinition]:
     """Yield each definition, after the arms that are no definitions of their own."""
     for definition in definitions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from changewire_codegen.emit.content import content_rows, variant_rows
-from changewire_codegen.emit.lenient import children, named_leniencies
+from changewire_codegen.emit.lenient import named_leniencies
 from changewire_codegen.emit.row_validators import nested_length, nested_row, row_arms
 from changewire_codegen.emit.scalars import scalar_words
 from changewire_codegen.emit.views import is_open_tag
@@ -28,6 +28,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    children,
 )
 from changewire_codegen.writer import COMMAND
 

@@ -28,6 +28,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    children,
     with_arms,
 )
 from changewire_codegen.order import arm_tag
@@ -189,7 +190,6 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     is_object = isinstance(definition, Object)
     tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
     row_tag = arm_tag(definition.name, family)
-    children = definition.properties if isinstance(definition, Object) else definition.positions
     helper = "broken_object" if is_object else "broken_row"
     union = alone_union(definition, family)
     valid = _function(definition.name)
@@ -199,13 +199,13 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     with writer.block(f"return {before}drawing.{helper}("):
         writer(f"{valid}(),")
         with writer.block("{"):
-            for i, prop in enumerate(children):
+            for i, prop in enumerate(children(definition)):
                 if prop.wire != tag and i != row_tag:
                     key = repr(prop.wire) if is_object else str(i)
                     writer(f"{key}: {_spoil(prop.type, definition.name, family)},")
         writer("},")
         if is_object:
-            required = tuple(p.wire for p in children if p.required and p.wire != tag)
+            required = tuple(p.wire for p in children(definition) if p.required and p.wire != tag)
             if required:
                 writer(f"required={required!r},")
         if isinstance(definition, Row) and definition.is_open:

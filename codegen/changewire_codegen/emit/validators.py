@@ -88,11 +88,8 @@ def validators(family: Family, package: str) -> str:
 
 
 def _entry(family: Family, writer: Writer) -> None:
-    writer()
-    with writer.block(f"_CHECKS: {ARMS} = {{"):
-        for name in sorted(set(family.variants.values())):
-            writer(f"{name!r}: _{snake(name)},")
-    writer("}")
+    names = sorted(set(family.variants.values()))
+    writer.table(f"_CHECKS: {ARMS}", ((repr(name), f"_{snake(name)}") for name in names))
     writer()
     default = f" = {family.roles['message']!r}" if family.roles else ""
     with writer.block(
@@ -228,11 +225,8 @@ def _union(union: Union, writer: Writer) -> None:
 
 def _arms(union: Union, writer: Writer) -> None:
     """Write the check of each tag; after all functions, which may call each other."""
-    writer()
-    with writer.block(f"_{snake(union.name).upper()}_ARMS: {ARMS} = {{"):
-        for tag, arm in union.tags.items():
-            writer(f"{tag!r}: _{snake(arm)},")
-    writer("}")
+    checks = ((repr(tag), f"_{snake(arm)}") for tag, arm in union.tags.items())
+    writer.table(f"_{snake(union.name).upper()}_ARMS: {ARMS}", checks)
 
 
 def _check(kind: Type, value: str, at: str, writer: Writer) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from changewire_codegen.emit.lenient import children
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.names import snake
-from changewire_codegen.nodes import AnyDefinition, Family, Property, TaggedRow, with_arms
+from changewire_codegen.nodes import AnyDefinition, Family, Property, TaggedRow, children, with_arms
 from changewire_codegen.writer import Writer, module_docstring
 
 

@@ -155,7 +155,6 @@ _METADATA_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "write": _write,
     "delete": _delete,
 }
-
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "Batch": _batch,
     "Delete": _delete,

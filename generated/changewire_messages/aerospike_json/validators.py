@@ -234,12 +234,10 @@ _BIN_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "map": _map_bin,
     "geojson": _geojson_bin,
 }
-
 _MESSAGE_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "write": _write,
     "delete": _delete,
 }
-
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "Batch": _batch,
     "Delete": _delete,

@@ -287,14 +287,12 @@ _BIN_ARMS: Mapping[int, Callable[[Any, str, bool, list[Issue]], None]] = {
     20: _list_bin,
     23: _geojson_bin,
 }
-
 _MESSAGE_ARMS: Mapping[
     tuple[int, ...], Mapping[int, Callable[[Any, str, bool, list[Issue]], None]]
 ] = {
     (1, 1): {5: _write},
     (1, 2): {2: _legacy_delete, 5: _delete},
 }
-
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "Batch": _batch,
     "Delete": _delete,
