@@ -10,13 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Extra,
-    Int64,
-    OpenTag,
-    constructor_call,
-    repeated,
-)
+from changewire_messages.support import Extra, Int64, OpenTag, constructor_call, repeated
 
 
 class ColumnType(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
