@@ -119,8 +119,8 @@ def _definition(definition: AnyDefinition, family: Family, stem: str | None) -> 
         if known is not None and len(known.models) > 1:
             models = ", ".join(f"`{name}` for `{value}`" for value, name in known.models.items())
             lines += [f"Each value of `{known.wire}` has a model of its own: {models}.", ""]
-    for own in definition.arms if isinstance(definition, TaggedRow) else (definition,):
-        lines += [line for prop in children(own) for line in _values(prop, own)]
+    for owner in definition.arms if isinstance(definition, TaggedRow) else (definition,):
+        lines += [line for prop in children(owner) for line in _values(prop, owner)]
     if isinstance(definition, TaggedRow):
         lines += _table(tag_lines(definition, family))
     if stem is not None:

@@ -34,8 +34,7 @@ def values(family: Family, package: str) -> str:
     for row in family.definitions.values():
         for arm, tags in zip(row.arms, row.tags, strict=True) if isinstance(row, TaggedRow) else ():
             if tags:
-                value = tags[0] if len(tags) == 1 else tags
-                add(snake(arm.name).upper(), value, arm)
+                add(snake(arm.name).upper(), tags[0] if len(tags) == 1 else tags, arm)
     for owner, prop in known_values(family):
         for known in prop.values:
             if isinstance(known["value"], int):
