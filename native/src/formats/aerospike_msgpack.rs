@@ -12,8 +12,8 @@ use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::text::unescape;
 use crate::json::writing::{named, word};
 use crate::rows::Means;
-use crate::table::{Known, Table};
 use crate::table::tape::{Message, Slot};
+use crate::table::{Meaning, Table};
 use crate::why::{Done, Why};
 
 /// Types of bins, and their words in the JSON form.
@@ -111,7 +111,7 @@ impl AerospikeMsgpack {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let bins: Vec<&str> = table.arms_of_rows("Bin")?.into_iter().map(|(label, _)| label).collect();
         let payloads = ["WritePayload", "DeletePayload", "LegacyDeletePayload"];
-        let durable = |known: &Known| (known.means == "durable").then(|| known.value.as_i64());
+        let durable = |known: &Meaning| (known.means == "durable").then(|| known.value.as_i64());
         Some(AerospikeMsgpack {
             particles: Particles::new(table)?,
             table: ChangeTable::new(table)?,

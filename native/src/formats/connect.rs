@@ -92,9 +92,10 @@ impl ConnectSchemas {
                 types.push((name(known.value)?, kind));
             }
         }
-        let logical = table.values("ConnectSchema.name")?.into_iter().map(|known| {
-            Some(([name(known.value)?, known.of.as_bytes().to_vec()], logical(known.means)))
-        });
+        let logical = table
+            .values("ConnectSchema.name")?
+            .into_iter()
+            .map(|known| Some(([name(known.value)?, known.of.as_bytes().to_vec()], logical(known.means))));
         Some(ConnectSchemas {
             node: Bound::named(table, "ConnectSchema", PROPERTIES)?,
             types,

@@ -39,7 +39,7 @@ pub struct Table {
 }
 
 /// A value that has a meaning, of a number or beside another value.
-pub struct Known<'t> {
+pub struct Meaning<'t> {
     pub value: &'t serde_json::Value,
     pub means: &'t str,
     pub of: &'t str,
@@ -69,10 +69,10 @@ impl Table {
     }
 
     /// Return the values of a property that have a meaning, as the schemas say it.
-    pub fn values(&self, place: &str) -> Option<Vec<Known<'_>>> {
+    pub fn values(&self, place: &str) -> Option<Vec<Meaning<'_>>> {
         let listed = self.values.get(place)?.as_array()?.iter();
         let known = listed.map(|given| {
-            Some(Known {
+            Some(Meaning {
                 value: given.get("value")?,
                 means: given.get("means")?.as_str()?,
                 of: given.get("of").and_then(serde_json::Value::as_str).unwrap_or_default(),
