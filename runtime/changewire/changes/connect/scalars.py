@@ -11,6 +11,7 @@ from typing import Any, Final
 from changewire.changes.connect.reads import ROUNDED_NUMBER, Context, Path, Read, refusal
 from changewire.changes.connect.schema import TYPES, WORDS, ConnectSchemaError, Node
 from changewire.changes.values import base64_bytes
+from changewire_messages.support import KnownValue
 
 MAX_SCALE: Final = 16_383
 """Largest scale, either way: the one of PostgreSQL. What writes out the zeros of a larger one may
@@ -83,22 +84,17 @@ def _scale(node: Node) -> int:
 _LARGEST: Final = {32: math.nextafter(2.0**128 - 2.0**103, 0), 64: sys.float_info.max}
 
 
-def _integers(bits: int) -> tuple[type, Any, Any]:
-    return int, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+def _bounds(known: KnownValue) -> tuple[type, Any, Any]:
+    if known.means == "integer":
+        return int, -(2 ** (known.bits - 1)), 2 ** (known.bits - 1) - 1
+    if known.means == "number":
+        return float, -_LARGEST[known.bits], _LARGEST[known.bits]
+    return (bool, False, True) if known.means == "boolean" else (str, None, None)
 
 
-_BOUNDS: Final[Mapping[str, Callable[[int], tuple[type, Any, Any]]]] = {
-    "boolean": lambda _bits: (bool, False, True),
-    "integer": _integers,
-    "number": lambda bits: (float, -_LARGEST[bits], _LARGEST[bits]),
-    "text": lambda _bits: (str, None, None),
-}
+_BOUNDED: Final = frozenset({"boolean", "integer", "number", "text"})
 
-BOUNDS: Final[Mapping[str, tuple[type, Any, Any]]] = {
-    name: _BOUNDS[known.means](known.bits)
-    for name, known in TYPES.items()
-    if known.means in _BOUNDS
-}
+BOUNDS: Final = {name: _bounds(known) for name, known in TYPES.items() if known.means in _BOUNDED}
 """The Python type of a type's values, with the least and the largest; text has none."""
 
 _MOST_DIGITS: Final = 17
