@@ -37,7 +37,7 @@ from changewire_codegen.writer import Writer, module_docstring
 _TAKEN = {"cache", "drawing", "list", "st"}
 
 _LONG = 256
-"""As in `changewire_library.drawing`: beyond it what is drawn repeats a part of itself."""
+"""As in ``changewire_library.drawing``: beyond it what is drawn repeats a part of itself."""
 
 STRATEGY = "st.SearchStrategy[Any]"
 
