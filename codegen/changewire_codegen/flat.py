@@ -46,6 +46,16 @@ def flat_of(definition: AnyDefinition, family: Family) -> Flat | None:
     return Flat(entries, other, kind, _needed(kind, family))
 
 
+def flat_names(family: Family) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """Return the other property, the map and what is needed, by the name of such an object."""
+    found = {name: flat_of(one, family) for name, one in family.definitions.items()}
+    return {
+        name: (flat.other.wire, flat.entries.wire, flat.needed)
+        for name, flat in found.items()
+        if flat is not None
+    }
+
+
 def _needed(union: Union, family: Family) -> tuple[str, ...]:
     """Return the names of the properties that all arms require."""
     arms = [family.definitions[name] for name in union.arms]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from changewire_codegen.alone import alone_property
+from changewire_codegen.alone import alone_names
 from changewire_codegen.bundle import bundle
-from changewire_codegen.flat import flat_of
+from changewire_codegen.flat import flat_names
 from changewire_codegen.nodes import Family, class_names
 from changewire_codegen.writer import COMMAND, Writer, module_docstring
 from changewire_library.bundles import digest, schemas_of
@@ -44,16 +44,7 @@ def family_init(family: Family, package: str) -> str:
     for name in names:
         writer(f"    {name},")
     writer(")")
-    alone = {
-        name: prop.wire
-        for name, definition in family.definitions.items()
-        if (prop := alone_property(definition)) is not None
-    }
-    flat = {
-        name: (found.other.wire, found.entries.wire, found.needed)
-        for name, definition in family.definitions.items()
-        if (found := flat_of(definition, family)) is not None
-    }
+    alone, flat = alone_names(family), flat_names(family)
     constants = [
         *(["ALONE"] if alone else []),
         *("DIGESTS", "ENCODING", "EXACT"),
