@@ -590,7 +590,7 @@ def broken_message() -> st.SearchStrategy[Any]:
         ),
         drawing.broken_row(
             message(),
-            {0: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag not in (1,))},
+            {0: drawing.not_of("integer") | drawing.INT64.filter(lambda tag: tag != 1)},
             is_open=True,
         ),
         drawing.broken_row(
