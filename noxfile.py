@@ -241,7 +241,7 @@ def generate(session: nox.Session, *options: str) -> None:
     """Run the generator from its sources: it must work where ``generated/`` is broken."""
     install(session, *PYPROJECT["project"]["dependencies"], *EXTRAS["codegen"])
     command = ("python", "-m", "changewire_codegen", *options, *session.posargs)
-    session.run(*command, env={"PYTHONPATH": "codegen"})
+    session.run(*command, env={"PYTHONPATH": os.pathsep.join(("codegen", "runtime"))})
 
 
 @nox.session

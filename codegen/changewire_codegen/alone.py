@@ -17,6 +17,12 @@ def alone_property(definition: AnyDefinition) -> Property | None:
     return next((prop for prop in definition.properties if prop.alone), None)
 
 
+def alone_names(family: Family) -> dict[str, str]:
+    """Return such a property of each object that has one, by the object's name."""
+    found = {name: alone_property(one) for name, one in family.definitions.items()}
+    return {name: prop.wire for name, prop in found.items() if prop is not None}
+
+
 def alone_union(definition: AnyDefinition, family: Family) -> Union | None:
     """Return the union of what may be the whole message instead of an object."""
     prop = alone_property(definition)

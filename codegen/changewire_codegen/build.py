@@ -34,7 +34,7 @@ from changewire_codegen.unions import resolve_unions
 
 LENIENT = frozenset({"x-leniency"})
 TIME = frozenset({"x-unit", "x-unknown"})
-MEANING = TIME | {"x-op"}
+MEANING = TIME | {"x-op", "x-values"}
 PROPERTY = LENIENT | MEANING | {"x-repeated", "x-alone", "x-flat"}
 POSITION = LENIENT | MEANING | {"not"}
 NOTHING: frozenset[str] = frozenset()
@@ -202,12 +202,14 @@ def _properties(
             unit=node.get("x-unit", ""),
             unknown=tuple(map(int, node.get("x-unknown", ()))),
             flat=node.get("x-flat", False),
+            values=tuple(node.get("x-values", ())),
         )
         _check_repeated(prop, below)
         if prop.op and not node.keys() & {"const", "enum"}:
             below.at("x-op").refuse("only a const or an enum may stand for an operation")
         if prop.unit and _words(prop.type) - {"null"} != {"integer"}:
             below.at("x-unit").refuse("a time in a unit must be an integer, or null")
+        _check_values(prop, below)
         for name in sorted({prop.name, prop.attribute}):
             if name in taken:
                 both = f"{wire!r} and {taken[name]!r}"
@@ -229,6 +231,18 @@ def _words(kind: Type) -> set[str]:
     """Return the kinds of the scalars that a type allows; empty for other types."""
     options = kind.options if isinstance(kind, Choice) else (kind,)
     return {option.kind if isinstance(option, Scalar) else "" for option in options}
+
+
+def _check_values(prop: Property, place: Place) -> None:
+    """Refuse values that the type does not have, and a value that has two meanings."""
+    kinds = {"string": str, "integer": int}
+    types = {kinds.get(word) for word in _words(prop.type)}
+    for i, known in enumerate(prop.values):
+        if type(known["value"]) not in types:
+            place.at("x-values", i).refuse("the property has no values of this type")
+        others = ((other["value"], other.get("of")) for other in prop.values[:i])
+        if (known["value"], known.get("of")) in others:
+            place.at("x-values", i).refuse(f"{known['value']!r} has two meanings")
 
 
 def _check_repeated(prop: Property, place: Place) -> None:

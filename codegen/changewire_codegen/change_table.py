@@ -12,13 +12,12 @@ from changewire_codegen.nodes import (
     AnyDefinition,
     Family,
     Nullable,
-    Object,
     Property,
     RefTo,
-    Row,
     RowUnion,
     Scalar,
     Union,
+    children,
     with_arms,
 )
 
@@ -120,7 +119,7 @@ def _path(text: str, family: Family, at: Iterable[str | int]) -> Path:
     for step in text.split("/"):
         is_sure = is_sure and all(prop.required and isinstance(prop.type, RefTo) for prop in ends)
         arms = [*_arms(holders, family)]
-        ends = [prop for arm in arms for prop in _fields(arm) if prop.wire == step]
+        ends = [prop for arm in arms for prop in children(arm) if prop.wire == step]
         if not ends:
             raise _refusal(family, at, f"no message has {text!r}")
         is_sure = is_sure and len(ends) == len(arms)
@@ -141,12 +140,6 @@ def _arms(holders: Iterable[AnyDefinition], family: Family) -> Iterator[AnyDefin
             yield from _arms((arm for arm in named if arm.name != is_open), family)
         else:
             yield holder
-
-
-def _fields(holder: AnyDefinition) -> tuple[Property, ...]:
-    if isinstance(holder, Object):
-        return holder.properties
-    return holder.positions if isinstance(holder, Row) else ()
 
 
 def _refusal(family: Family, at: Iterable[str | int], reason: str) -> SchemaError:

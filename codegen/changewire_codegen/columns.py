@@ -25,6 +25,7 @@ from changewire_codegen.nodes import (
     Scalar,
     Type,
     Union,
+    children,
 )
 from changewire_codegen.order import has_extra, references
 
@@ -158,9 +159,7 @@ def _fields(name: str, family: Family) -> list[StructField]:
     definition = family.definitions[name]
     if isinstance(definition, (RowUnion, Union)):
         return _merged(definition.arms, family, nested=isinstance(definition, RowUnion))
-    assert isinstance(definition, (Object, Row))  # noqa: S101 - aliases are resolved before
-    children = definition.properties if isinstance(definition, Object) else definition.positions
-    found = [_field(child, name, family) for child in children]
+    found = [_field(child, name, family) for child in children(definition)]
     if has_extra(definition, family):
         if any(field.name == EXTRA for field in found):
             raise SchemaError(

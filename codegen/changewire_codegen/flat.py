@@ -13,6 +13,7 @@ from changewire_codegen.nodes import (
     Property,
     RefTo,
     Union,
+    children,
 )
 from changewire_codegen.order import has_extra
 
@@ -45,6 +46,16 @@ def flat_of(definition: AnyDefinition, family: Family) -> Flat | None:
     return Flat(entries, other, kind, _needed(kind, family))
 
 
+def flat_names(family: Family) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """Return the other property, the map and what is needed, by the name of such an object."""
+    found = {name: flat_of(one, family) for name, one in family.definitions.items()}
+    return {
+        name: (flat.other.wire, flat.entries.wire, flat.needed)
+        for name, flat in found.items()
+        if flat is not None
+    }
+
+
 def _needed(union: Union, family: Family) -> tuple[str, ...]:
     """Return the names of the properties that all arms require."""
     arms = [family.definitions[name] for name in union.arms]
@@ -59,8 +70,7 @@ def _needed(union: Union, family: Family) -> tuple[str, ...]:
 def check_flat(family: Family) -> None:
     """Refuse the keyword if it has no meaning."""
     for definition in family.definitions.values():
-        found = definition.properties if isinstance(definition, Object) else ()
-        for prop in found:
+        for prop in children(definition):
             reason = _refusal(definition, prop, family) if prop.flat else None
             if reason is not None:
                 raise SchemaError(definition.file, f"{prop.pointer}/x-flat", reason)

@@ -121,6 +121,7 @@ class Property:
         unit: Unit of a time; empty for another value.
         unknown: Numbers that do not represent a time.
         flat: Whether the entries of this map are properties of the object itself.
+        values: The values that have a meaning, each as the schema has it.
     """
 
     wire: str
@@ -136,6 +137,7 @@ class Property:
     unit: str = ""
     unknown: tuple[int, ...] = ()
     flat: bool = False
+    values: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def attribute(self) -> str:
@@ -277,6 +279,13 @@ def with_references(kind: Type, change: Callable[[RefTo], Type]) -> Type:
     if isinstance(kind, MapOf):
         return replace(kind, values=with_references(kind.values, change))
     return kind
+
+
+def children(definition: AnyDefinition) -> tuple[Property, ...]:
+    """Return the properties or positions of a definition; none if it has neither."""
+    if isinstance(definition, Object):
+        return definition.properties
+    return definition.positions if isinstance(definition, Row) else ()
 
 
 def with_arms(definitions: Iterable[AnyDefinition]) -> Iterator[AnyDefinition]:

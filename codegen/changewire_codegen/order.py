@@ -22,6 +22,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    children,
     with_references,
 )
 
@@ -49,8 +50,7 @@ def references(definition: AnyDefinition) -> list[str]:
         return [name for arm in definition.arms for name in references(arm)]
     if isinstance(definition, Alias):
         return list(_names(definition.type))
-    children = definition.properties if isinstance(definition, Object) else definition.positions
-    return [name for child in children for name in _names(child.type)]
+    return [name for child in children(definition) for name in _names(child.type)]
 
 
 def parsed_apart(family: Family) -> set[str]:

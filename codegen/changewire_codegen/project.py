@@ -23,15 +23,12 @@ from changewire_codegen.tree import (
     write_all,
 )
 
-BESIDE: Final = "changewire_messages"
-"""The generated package whose shared modules a project uses: the one of the runtime."""
-
 _PACKAGE: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 _FORMAT: Final = re.compile(r"[a-z][a-z0-9-]*\Z")
 _VERSION: Final = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?\Z")
 _HIDDEN: Final = frozenset(
     {
-        *("changewire", "changewire_codegen", BESIDE, "docs"),
+        *("changewire", "changewire_codegen", "changewire_library", "changewire_messages", "docs"),
         *("hypothesis", "msgpack", "msgspec", "numpy", "pandas", "pyarrow", "pyspark"),
         *sys.stdlib_module_names,
     }
@@ -74,7 +71,7 @@ def project(
     _check_formats(families, taken)
     text = _project_file(families, package, version=version, requires=requires)
     trees = (
-        Package(out / package, render(families, package, beside=BESIDE)),
+        Package(out / package, render(families, package, is_project=True)),
         Pages(out / "docs", render_pages(families)),
         ProjectFile(out, {"pyproject.toml": text}),
     )

@@ -18,15 +18,16 @@ from changewire_codegen.emit.kernel import KERNEL_FILE, kernel_table
 from changewire_codegen.emit.leniencies import leniencies
 from changewire_codegen.emit.models import models
 from changewire_codegen.emit.package import (
+    USED,
     families_module,
     family_init,
-    modules_of,
-    own_modules,
     package_init,
+    shared_modules,
 )
 from changewire_codegen.emit.page import page
 from changewire_codegen.emit.strategies import strategies
 from changewire_codegen.emit.validators import validators
+from changewire_codegen.emit.values import known_values, values
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family
 
@@ -63,6 +64,9 @@ OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
 OF_CHANGES: Mapping[str, Emitter] = {"changes.py": changes}
 """The modules of a family with a change table."""
 
+OF_VALUES: Mapping[str, Emitter] = {"values.py": values}
+"""The modules of a family in which values have a meaning."""
+
 OF_ROWS: Mapping[str, Emitter] = {"rows.py": rows}
 """The modules of a family that is not a wire format, in a package that is used by the runtime."""
 
@@ -72,9 +76,7 @@ TARGET = ["--config=target-version='py310'", "--config=src=[]"]
 FIXES = "F401,I001,UP034,E701,Q"
 
 
-def render(
-    families: Sequence[Family], package: str, *, beside: str | None = None
-) -> dict[str, str]:
+def render(families: Sequence[Family], package: str, *, is_project: bool = False) -> dict[str, str]:
     """Return the text of every file of a generated package, by path below the package.
 
     The same families give the same bytes, on any machine and in any order of hashing.
@@ -82,20 +84,19 @@ def render(
     Args:
         families: Those in the package.
         package: Its import name.
-        beside: Import name of a generated package that is next to it, whose shared modules it
-            uses; without one it has its own, and needs nothing else.
+        is_project: Whether it stands beside the package of the runtime, which uses it.
 
     Raises:
         SchemaError: A family has the name of a module that the package has.
     """
-    shared = own_modules(package) if beside is None else modules_of(beside)
-    sources = {"__init__.py": package_init(families, package), **shared}
-    if beside is None:
+    shared = USED if is_project else (*USED, "bundles", "forms", "hooks")
+    sources = {"__init__.py": package_init(families, package), **shared_modules(shared)}
+    if not is_project:
         sources["families.py"] = families_module(families, package)
     for family in families:
         if f"{family.name}.py" in sources:
             raise SchemaError(family.name, "", "the package has a module of this name already")
-        for name, emit in _emitters(family, beside).items():
+        for name, emit in _emitters(family, is_project=is_project).items():
             sources[f"{family.name}/{name}"] = emit(family, package)
     files = {"py.typed": "", **formatted(sources, package)}
     for family in families:
@@ -110,12 +111,13 @@ def render_pages(families: Sequence[Family]) -> dict[str, str]:
     return {f"{family.name}.md": page(family) for family in families}
 
 
-def _emitters(family: Family, beside: str | None) -> Mapping[str, Emitter]:
+def _emitters(family: Family, *, is_project: bool) -> Mapping[str, Emitter]:
     if family.kind == "tables":
         return OF_TABLES
-    more = OF_ROWS if beside and family.format is None else {}
+    more = OF_ROWS if is_project and family.format is None else {}
     changed = OF_CHANGES if "change" in family.meta else {}
-    return {**EMITTERS, **OF_ENCODING[family.encoding], **changed, **more}
+    valued = OF_VALUES if known_values(family) else {}
+    return {**EMITTERS, **OF_ENCODING[family.encoding], **changed, **valued, **more}
 
 
 def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:

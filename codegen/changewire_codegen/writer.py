@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from changewire_codegen.nodes import Family
@@ -40,6 +40,13 @@ class Writer:
         if head.endswith(":") and len(self._lines) == before:
             self("pass")
         self._depth -= 1
+
+    def table(self, head: str, items: Iterable[tuple[object, object]]) -> None:
+        """Add a dictionary of expressions."""
+        with self.block(f"{head} = {{"):
+            for key, value in items:
+                self(f"{key}: {value},")
+        self("}")
 
     def docstring(self, *paragraphs: str) -> None:
         """Add a docstring of paragraphs, wrapped and quoted so that no text can end it."""

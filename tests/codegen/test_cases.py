@@ -48,6 +48,7 @@ SHOWN = {
         "bundle.json",
         "fields.py",
     ),
+    "known_values": ("values.py", "page.md"),
     "leniencies": ("leniencies.py", "page.md"),
     "lists_and_maps": ("models.py", "validators.py", "strategies.py", "fields.py"),
     "map_keys": ("models.py", "validators.py", "strategies.py", "fields.py"),

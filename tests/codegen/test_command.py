@@ -195,7 +195,8 @@ def test_family_of_a_user_becomes_a_package_of_theirs(tmp_path: Path, schemas: P
         "assert errors(['a', 1.5, None], 'Point') == []\n"
         "assert Point('a', 1.5, None).x == 1.5\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "out")}
+    folders = [str(tmp_path / "out"), str(ROOT / "runtime")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.py")]
     assert not [text for text in texts if PACKAGE in text]

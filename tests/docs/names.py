@@ -44,7 +44,9 @@ _SECTION: Final = re.compile(r"^( *)(Args|Attributes|Raises):\n((?:\1 +.*\n?|\n)
 _ENTRY: Final = re.compile(rf"({_DOTTED}(?:, {_DOTTED})*):(?: |$)")
 _BLOCK: Final = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 _CLASS: Final = r"[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+"
-_OURS: Final = r"(?:cw|changewire|changewire_messages|changewire_codegen)\.[A-Za-z_]\w*"
+_OURS: Final = (
+    r"(?:cw|changewire|changewire_messages|changewire_library|changewire_codegen)\.[A-Za-z_]\w*"
+)
 _ON_PAGE: Final = re.compile(
     rf"(?<![`\w])`((?:{_OURS}|{_CLASS})(?:\.[A-Za-z_]\w*)*)(?:\([^`\n]*\))?`(?!`)"
 )
@@ -89,7 +91,13 @@ def source(path: Path) -> Source:
 def source_of(tree: ast.Module) -> Source:
     """Return what a parsed file binds."""
     foreign = set[str]()
-    ours = {"changewire", "changewire_messages", "changewire_codegen", *SEEN_BY}
+    ours = {
+        "changewire",
+        "changewire_messages",
+        "changewire_library",
+        "changewire_codegen",
+        *SEEN_BY,
+    }
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             module = getattr(node, "module", None)

@@ -122,19 +122,29 @@ def generate(copy: Copy) -> None:
     assert "`ts_us`" in page
     assert "quoted-microseconds" in page
     copy.python("-c", READ, json.dumps(message(ts_us="1465491411815000")))
+    kernel = copy.folder / "generated" / "changewire_messages" / FAMILY / "kernel.jsonl"
+    assert '"name":"ts_us"' in kernel.read_text("utf-8")
+    assert copy.changed() == {f"schemas/{FAMILY}/{file}.json" for file in ("insert", "family")}
 
 
 READ = """
+import json
 import sys
 import changewire as cw
 import changewire.arrow as cwa
-from changewire_messages.lindorm_json import arrow, leniencies, strategies, validators
+from hypothesis import find
+from changewire.explain import explain
+from changewire_messages.lindorm_json import arrow, leniencies, spark, strategies, validators
 message = cw.decode(sys.argv[1].encode(), format="lindorm-json")
 assert message.payload.ts_us == "1465491411815000" and "ts_us" not in str(message.extra)
 assert cw.decode(cw.encode(message), format="lindorm-json") == message
 assert cw.leniencies(message) == ["quoted-microseconds"]
 spoilt = sys.argv[1].replace('"ts_us": "1', '"ts_us": {}, "a": "1')
 assert cw.validate(spoilt, format="lindorm-json")
+assert not validators.errors(json.loads(sys.argv[1]), strict=True)
+assert "ts_us" in find(strategies.insert(), lambda drawn: "ts_us" in drawn)
+assert "Time at which the message was written." in str(explain(sys.argv[1]))
+assert "ts_us" in spark.INSERT.fieldNames()
 assert "ts_us" in str(arrow.insert_array([message.payload]).type)
 assert "ts_us" in str(cwa.message_type("lindorm-json"))
 """
@@ -252,6 +262,36 @@ def test_a_new_operation_is_a_word_in_the_schemas(copy: Copy) -> None:
     table = copy.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
     assert '"COMMENT":"ddl"' in table.read_text("utf-8")
     assert copy.changed() == {f"schemas/dataworks_json/{v}.json" for v in ("ddl", "other")}
+
+
+READ_INTEGER = """
+import json
+import changewire as cw
+from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.embedded import row_type
+message = json.loads(open('tests/corpus/dataworks_json/valid/message-insert-document.json').read())
+for column in message["schema"]["dataColumn"]:
+    column["type"] = column["type"].replace("LONG", "INTEGER")
+(change,) = cw.changes(cw.decode(json.dumps(message), format="dataworks-json"))
+assert "unknown-column-type" not in change.attributes.get("leniencies", [])
+fields = row_type(message["schema"], "dataworks-json", DecodeOptions("dataworks-json"))["fields"]
+assert "long" in [field["type"] for field in fields if field["metadata"]["comment"] == "INTEGER"]
+"""
+
+
+def test_a_new_column_type_is_a_row_in_the_schemas(copy: Copy) -> None:
+    """Who adds a column type with its meaning has columns of it; no code is written."""
+    known = {"value": "INTEGER", "means": "integer", "column": "long", "description": "An integer."}
+
+    def edit(schema: Any) -> None:
+        schema["$defs"]["ColumnType"]["properties"]["type"]["x-values"].append(known)
+
+    copy.change("schemas/dataworks_json/message.json", edit)
+    copy.python("-m", "changewire_codegen")
+    copy.python("-c", READ_INTEGER)
+    table = copy.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
+    assert '{"value":"INTEGER","means":"integer","column":"long"}' in table.read_text("utf-8")
+    assert copy.changed() == {"schemas/dataworks_json/message.json"}
 
 
 GUIDE = "docs/how-to/regenerate.md"

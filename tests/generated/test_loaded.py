@@ -13,7 +13,16 @@ import pytest
 PACKAGE: Final = Path(__file__).parents[2] / "generated" / "changewire_messages"
 HEAVY: Final = {"pyspark", "pyarrow", "pandas", "hypothesis", "jsonschema", "changewire"}
 MODULES: Final[Mapping[tuple[str, ...], set[str]]] = {
-    ("models", "changes", "dispatch", "validators", "extras", "fields", "leniencies"): set(),
+    (
+        "models",
+        "changes",
+        "dispatch",
+        "validators",
+        "extras",
+        "fields",
+        "leniencies",
+        "values",
+    ): set(),
     ("arrow",): {"pyarrow"},
     ("spark",): {"pyspark", "pyarrow", "pandas"},
     ("strategies",): {"hypothesis"},

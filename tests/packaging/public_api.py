@@ -95,7 +95,11 @@ def _bases(kind: type) -> Iterator[type]:
 
 
 def _is_ours(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in {"changewire", "changewire_messages"}
+    return kind.__module__.partition(".")[0] in {
+        "changewire",
+        "changewire_library",
+        "changewire_messages",
+    }
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,10 @@ from packaging.utils import canonicalize_name
 from changewire.version import VERSION
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("runtime/changewire", "generated/changewire_messages", "codegen/changewire_codegen")
+SOURCES = (
+    *("runtime/changewire", "runtime/changewire_library"),
+    *("generated/changewire_messages", "codegen/changewire_codegen"),
+)
 PACKAGES = tuple(Path(source).name for source in SOURCES)
 PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
 
@@ -67,7 +70,7 @@ def test_packages_are_imported_from_the_wheel(wheel: Distribution) -> None:
         assert Path(spec.origin) == Path(str(wheel.locate_file(f"{package}/__init__.py")))
 
 
-def test_wheel_holds_three_packages_and_nothing_else(wheel: Distribution) -> None:
+def test_wheel_holds_its_packages_and_nothing_else(wheel: Distribution) -> None:
     """A wheel has its packages, its metadata and the command, and perhaps the kernel."""
     roots = {file.parts[0] for file in wheel.files or ()} - {"__pycache__"}
     rest = {root for root in roots if root != ".." and not root.endswith(".dist-info")}

@@ -103,6 +103,7 @@ def test_no_relative_imports_hide_a_room() -> None:
         ("changewire", {"changewire_codegen"}),
         ("changewire_messages", {"changewire", "changewire_codegen"}),
         ("changewire_codegen", {"changewire", "changewire_messages"}),
+        ("changewire_library", {"changewire", "changewire_codegen", "changewire_messages"}),
     ],
 )
 def test_packages_do_not_know_each_other(package: str, strangers: set[str]) -> None:

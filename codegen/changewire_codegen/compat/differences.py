@@ -17,7 +17,7 @@ from changewire_codegen.nodes import Family
 _ANNOTATIONS: Final = {
     keyword: rule
     for rule in RULES
-    if rule.startswith(("SCHEMA_", "PROPERTY_SAME_", "OP_", "UNIT_", "UNKNOWN_"))
+    if rule.startswith(("SCHEMA_", "PROPERTY_SAME_", "OP_", "UNIT_", "UNKNOWN_", "VALUES_"))
     for keyword in RULES[rule].keywords
 }
 

@@ -121,6 +121,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "OP_SAME_VALUE": _note("the operation of a change was {old}, is {new}", "x-op"),
     "UNIT_SAME_VALUE": _note("a time was in {old}, is in {new}", "x-unit"),
     "UNKNOWN_SAME_VALUE": _note("numbers that are not a time were {old}, are {new}", "x-unknown"),
+    "VALUES_SAME_VALUE": _note("values with a meaning were {old}, are {new}", "x-values"),
     "ALONE_NO_ADD": _wider("a message may be {new} alone", "x-alone"),
     "ALONE_NO_DELETE": _narrower("no message may be {old} alone", "x-alone"),
     "FLAT_NO_ADD": _other("the entries of {new} are properties of the message itself", "x-flat"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from changewire_codegen.emit.scalars import scalar_checks, type_test
+from changewire_codegen.emit.scalars import arguments, scalar_words, type_test
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     INT64,
@@ -180,8 +180,10 @@ def _test(kind: Type, value: str) -> str:
         options = sorted(kind.options, key=lambda option: option != Scalar("null"))  # the quickest
         return f"({' or '.join(_test(option, value) for option in options)})"
     if isinstance(kind, Scalar):
-        broken = [test for test, _, _ in scalar_checks(kind, value)]
-        test = type_test(kind, value)
-        return f"({' and '.join([test, *(f'not ({b})' for b in broken)])})" if broken else test
+        if kind == Scalar("integer", *INT64):  # of the keys of records
+            return f"(type({value}) is int and {INT64[0]} <= {value} <= {INT64[1]})"
+        given = arguments(kind)
+        is_plain = given == repr(scalar_words(kind)) and kind.kind != "integer"
+        return type_test(kind, value) if is_plain else f"is_scalar({value}, {given})"
     assert isinstance(kind, Anything)  # noqa: S101 - the builder refuses other types
     return "True"

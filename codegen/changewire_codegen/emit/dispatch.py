@@ -108,23 +108,17 @@ def _arm_of(union: RowUnion | None, family: Family, writer: Writer) -> None:
         writer(f"if {' or '.join(tests)}:")
         writer("    return None")
         writer(f"return _BY_CONSTANTS.get({tuple_of(key)})")
-    writer()
-    with writer.block("_BY_CONSTANTS: Mapping[tuple[int, ...], type[msgspec.Struct]] = {"):
-        for arm, keys in zip(arms, union.keys, strict=True):
-            inner = () if union.nested is None else (nested_length(arm, union, family),)
-            for own in keys:
-                writer(f"{(*own, *inner)!r}: models.{arm.name},")
-    writer("}")
+    keyed = [(arm, key) for arm, own in zip(arms, union.keys, strict=True) for key in own]
+    sizes = {arm.name: nested_length(arm, union, family) for arm in arms}
+    writer.table(
+        "_BY_CONSTANTS: Mapping[tuple[int, ...], type[msgspec.Struct]]",
+        (
+            ((*key, *(() if union.nested is None else (sizes[arm.name],))), f"models.{arm.name}")
+            for arm, key in keyed
+        ),
+    )
     if holds_open(union, family):
-        _open_lengths(union, family, writer)
-
-
-def _open_lengths(union: RowUnion, family: Family, writer: Writer) -> None:
-    """Write the length of the inner array that may be longer, by the constants of its arm."""
-    writer()
-    with writer.block("_OPEN: Mapping[tuple[int, ...], int] = {"):
-        for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
-            row = nested_row(arm, union, family)
-            for own in keys if row is not None and row.is_open else ():
-                writer(f"{own!r}: {nested_length(arm, union, family)},")
-    writer("}")
+        inner = {arm.name: nested_row(arm, union, family) for arm in arms}
+        opened = {name for name, row in inner.items() if row is not None and row.is_open}
+        lengths = ((key, sizes[arm.name]) for arm, key in keyed if arm.name in opened)
+        writer.table("_OPEN: Mapping[tuple[int, ...], int]", lengths)

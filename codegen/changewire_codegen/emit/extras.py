@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from changewire_codegen.alone import alone_property
-from changewire_codegen.flat import flat_of
+from changewire_codegen.alone import alone_names
+from changewire_codegen.flat import flat_names
 from changewire_codegen.nodes import Family, Row
 from changewire_codegen.writer import Writer, module_docstring
 
 
 def extras(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    found = family.definitions.values()
-    rows = [row.name for row in found if isinstance(row, Row) and row.is_open]
-    alone = {d.name: prop.wire for d in found if (prop := alone_property(d)) is not None}
-    flat = {
-        d.name: (each.other.wire, each.entries.wire, each.needed)
-        for d in found
-        if (each := flat_of(d, family)) is not None
-    }
+    rows = [d.name for d in family.definitions.values() if isinstance(d, Row) and d.is_open]
+    alone, flat = alone_names(family), flat_names(family)
     arguments = [f"open_rows={sorted(rows)!r}"] if rows else []
     arguments += [f"alone={alone!r}"] if alone else []
     arguments += [f"flat={flat!r}"] if flat else []

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from changewire_codegen.change_table import ChangeTable, Path, change_table
+from changewire_codegen.emit.values import known_values
 from changewire_codegen.flat import Flat, flat_of
 from changewire_codegen.nodes import (
     INT64,
@@ -55,6 +56,13 @@ def kernel_table(family: Family) -> str:
             "batches": "batch" in family.roles,
             "root": root,
             "change": change_table(family) if "change" in family.meta else None,
+            "values": {
+                f"{owner.name}.{prop.wire}": [
+                    {key: known[key] for key in known if key != "description"}
+                    for known in prop.values
+                ]
+                for owner, prop in known_values(family)
+            },
             "nodes": found.nodes,
         }
     )

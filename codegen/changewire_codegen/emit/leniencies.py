@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from changewire_codegen.alone import MISSING_ENVELOPE, alone_property
 from changewire_codegen.emit.boolean import ALWAYS, Compare, Test, every, printed
 from changewire_codegen.emit.conditions import build_condition
-from changewire_codegen.emit.lenient import called, children, chosen_arms, lenient_names
-from changewire_codegen.emit.views import ModelView, is_open_tag, is_set
+from changewire_codegen.emit.lenient import called, chosen_arms, lenient_names
+from changewire_codegen.emit.views import View, is_open_tag, is_set
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -24,6 +24,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    children,
     class_names,
 )
 from changewire_codegen.order import has_extra, held_type, references
@@ -32,6 +33,7 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 Definition = AnyDefinition
 
 UNKNOWN_PROPERTY = "unknown-property"
+_CHECK = "Callable[[Any, list[str]], None]"
 
 
 def leniencies(family: Family, package: str) -> str:
@@ -73,11 +75,9 @@ def leniencies(family: Family, package: str) -> str:
 
 
 def _entry(roots: list[str], family: Family, writer: Writer) -> None:
-    with writer.block("_CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {"):
-        for name in sorted(roots):
-            for model in class_names(family.definitions[name]):
-                writer(f"models.{model}: _{snake(name)},")
-    writer("}")
+    models = [(m, name) for name in sorted(roots) for m in class_names(family.definitions[name])]
+    checks = ((f"models.{model}", f"_{snake(name)}") for model, name in models)
+    writer.table(f"_CHECKS: Mapping[type, {_CHECK}]", checks)
     writer()
     with writer.block("def leniencies(message: object) -> list[str]:"):
         writer.docstring(
@@ -121,14 +121,11 @@ def _tagged_row(
 
 def _tags(row: TaggedRow, lenient: Mapping[str, Definition], writer: Writer) -> None:
     """Write the function of each tag; after all functions, which may call each other."""
-    writer()
-    head = f"_{snake(row.name).upper()}_ARMS: Mapping[int, Callable[[Any, list[str]], None]] = {{"
-    with writer.block(head):
-        chosen = chosen_arms(row, lenient)
-        for arm, tags in zip(row.arms, row.tags, strict=True):
-            for tag in tags if arm.name in chosen else ():
-                writer(f"{tag}: _{snake(chosen[arm.name].name)},")
-    writer("}")
+    chosen = chosen_arms(row, lenient)
+    arms = [(arm.name, tags) for arm, tags in zip(row.arms, row.tags, strict=True)]
+    named = [(tag, chosen[name].name) for name, tags in arms if name in chosen for tag in tags]
+    checks = ((tag, f"_{snake(name)}") for tag, name in named)
+    writer.table(f"_{snake(row.name).upper()}_ARMS: Mapping[int, {_CHECK}]", checks)
 
 
 def _function(
@@ -147,7 +144,7 @@ def _function(
             return
         if isinstance(definition, (Object, Row)):
             place = (definition.file, definition.pointer)
-            view = ModelView(RefTo(model or definition.name), family, place)
+            view = View(RefTo(model or definition.name), family, place)
             for name, condition in definition.leniencies.items():
                 _use(name, build_condition(condition, "value", view), writer)
             if alone_property(definition) is not None:
@@ -157,7 +154,7 @@ def _function(
         for prop in children(definition):
             expression = f"value.{prop.name}"
             place = (definition.file, prop.pointer)
-            view = ModelView(prop.type, family, place, is_open_tag=is_open_tag(prop, definition))
+            view = View(prop.type, family, place, is_open_tag=is_open_tag(prop, definition))
             for name, condition in prop.leniencies.items():
                 asked = build_condition(condition, expression, view)
                 _use(name, every(is_set(prop, "value"), asked), writer)
@@ -219,15 +216,9 @@ def _choose(union: str, expression: str, writer: Writer) -> None:
 
 def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> None:
     """Write the function of each arm; after all functions, which may call each other."""
-    writer()
-    head = (
-        f"_{snake(union.name).upper()}_ARMS: Mapping[type, Callable[[Any, list[str]], None]] = {{"
-    )
-    with writer.block(head):
-        for arm in union.arms:
-            for model in class_names(lenient[arm]) if arm in lenient else ():
-                writer(f"models.{model}: _{snake(arm)},")
-    writer("}")
+    arms = [(m, arm) for arm in union.arms if arm in lenient for m in class_names(lenient[arm])]
+    checks = ((f"models.{model}", f"_{snake(arm)}") for model, arm in arms)
+    writer.table(f"_{snake(union.name).upper()}_ARMS: Mapping[type, {_CHECK}]", checks)
 
 
 def _is_below(kind: Type, lenient: Mapping[str, Definition]) -> bool:

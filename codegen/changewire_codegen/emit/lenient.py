@@ -9,9 +9,9 @@ from changewire_codegen.nodes import (
     AnyDefinition,
     Family,
     Object,
-    Property,
     Row,
     TaggedRow,
+    children,
     with_arms,
 )
 from changewire_codegen.order import has_extra, references
@@ -30,13 +30,6 @@ def named_leniencies(family: Family) -> dict[str, list[str]]:
             for name in prop.leniencies:
                 found.setdefault(name, []).append(f"{definition.name}.{prop.wire}")
     return dict(sorted(found.items()))
-
-
-def children(definition: AnyDefinition) -> tuple[Property, ...]:
-    """Return the properties or positions of a definition; none if it has neither."""
-    if isinstance(definition, Object):
-        return definition.properties
-    return definition.positions if isinstance(definition, Row) else ()
 
 
 def lenient_names(family: Family) -> set[str]:

@@ -11,7 +11,6 @@ from typing import Any
 from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import row_checks
 from changewire_codegen.flat import flat_of
-from changewire_codegen.library.support import NO_TAG
 from changewire_codegen.names import python_name, snake
 from changewire_codegen.nodes import (
     INT32,
@@ -38,6 +37,7 @@ from changewire_codegen.nodes import (
 from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.types import is_loose
 from changewire_codegen.writer import quoted_docstring
+from changewire_library.support import NO_TAG
 
 Node = dict[str, Any]
 

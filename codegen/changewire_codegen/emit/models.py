@@ -34,7 +34,7 @@ _IMPORTS = (
     *("re", "decimal", "collections.abc.Callable", "collections.abc.Mapping", "msgspec.field"),
     *("msgspec.Raw", "msgspec.Struct", "typing.ClassVar", "typing.Literal", "typing.TypeAlias"),
 )
-_SHARED = ("OpenTag", "as_binary64", "constructor_call", "repeated")
+_SHARED = ("OpenTag", "constructor_call", "is_scalar", "repeated")
 
 
 def models(family: Family, package: str) -> str:

@@ -28,6 +28,7 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    children,
 )
 from changewire_codegen.writer import COMMAND
 
@@ -107,23 +108,35 @@ def _definition(definition: AnyDefinition, family: Family, stem: str | None) -> 
     elif isinstance(definition, Alias):
         lines += [f"Type: {_words(definition.type, family)}.", ""]
     else:
-        children = definition.properties if isinstance(definition, Object) else definition.positions
         word = "property" if isinstance(definition, Object) else "position"
         lines += [
             f"| {word} | attribute | type | required | meaning |",
             "|---|---|---|---|---|",
         ]
-        lines += [_row(child, definition, family) for child in children]
+        lines += [_row(child, definition, family) for child in children(definition)]
         lines.append("")
         known = definition.tag if isinstance(definition, Object) else None
         if known is not None and len(known.models) > 1:
             models = ", ".join(f"`{name}` for `{value}`" for value, name in known.models.items())
             lines += [f"Each value of `{known.wire}` has a model of its own: {models}.", ""]
+    for owner in definition.arms if isinstance(definition, TaggedRow) else (definition,):
+        lines += [line for prop in children(owner) for line in _values(prop, owner)]
     if isinstance(definition, TaggedRow):
         lines += _table(tag_lines(definition, family))
     if stem is not None:
         lines += ["Examples:", "", *example_lines(family, stem)]
     return lines
+
+
+def _values(prop: Property, owner: AnyDefinition) -> list[str]:
+    """Return a table of the values that have a meaning."""
+    if not prop.values:
+        return []
+    rows = [["value", "meaning"], ["---", "---"]]
+    for known in prop.values:
+        beside = f" of type `{known['of']}`" if "of" in known and known["means"] != "alias" else ""
+        rows.append([f"`{known['value']}`{beside}", known["description"]])
+    return [f"Values of `{prop.wire}` of {owner.name}:", "", *_table(rows)]
 
 
 def _table(rows: list[list[str]]) -> list[str]:

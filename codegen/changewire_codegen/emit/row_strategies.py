@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from changewire_codegen.emit.row_validators import nested_length, row_arms
-from changewire_codegen.emit.scalar_strategies import none_of
 from changewire_codegen.nodes import Family, Row, RowUnion, TaggedRow, Type
 from changewire_codegen.writer import Writer
 
@@ -19,7 +18,7 @@ def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writ
     known = tuple(sorted(tag for tags in row.tags for tag in tags))
     other = "drawing.not_of('integer')"
     if row.open_arm is None:
-        other += f" | drawing.INT64.filter(lambda tag: {none_of('tag', known)})"
+        other += f" | drawing.INT64.filter(lambda tag: {_none_of(known)})"
     with writer.block("return st.one_of("):
         for name in broken:
             writer(f"{name}(),")
@@ -44,12 +43,16 @@ def broken_row_union(
                 writer(f"drawing.broken_row({row}),")
         for place, i in enumerate(union.tags):
             known = tuple(sorted({key[place] for keys in union.keys for key in keys}))
-            other = f"drawing.INT64.filter(lambda tag: {none_of('tag', known)})"
+            other = f"drawing.INT64.filter(lambda tag: {_none_of(known)})"
             spoilt = f"drawing.not_of('integer') | {other}"
             first = row_arms(union, family)[0]
             row = f"{function(union.name)}(), {{{i}: {spoilt}}}{_open(first)}"
             writer(f"drawing.broken_row({row}),")
     writer(")")
+
+
+def _none_of(known: tuple[int, ...]) -> str:
+    return f"tag != {known[0]}" if len(known) == 1 else f"tag not in {known!r}"
 
 
 def _open(row: Row) -> str:

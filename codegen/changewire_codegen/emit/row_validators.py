@@ -26,12 +26,9 @@ def tagged_row(row: TaggedRow, writer: Writer) -> None:
 
 def tag_table(row: TaggedRow, writer: Writer) -> None:
     """Write the check of each tag; after all functions."""
-    writer()
-    with writer.block(f"{_table(row.name)}: Mapping[int, {CHECK}] = {{"):
-        for arm, tags in zip(row.arms, row.tags, strict=True):
-            for tag in tags:
-                writer(f"{tag}: _{snake(arm.name)},")
-    writer("}")
+    arms = zip(row.arms, row.tags, strict=True)
+    checks = ((tag, f"_{snake(arm.name)}") for arm, tags in arms for tag in tags)
+    writer.table(f"{_table(row.name)}: Mapping[int, {CHECK}]", checks)
 
 
 def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
@@ -71,18 +68,15 @@ def _choose_by_length(nested: int, writer: Writer, *, is_open: bool) -> None:
 
 def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
     """Write the checks of each set of constants, by the length of the inner array."""
-    writer()
     found: dict[tuple[int, ...], list[tuple[int, str]]] = {}
     for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
         for key in keys:
             found.setdefault(key, []).append((nested_length(arm, union, family), arm.name))
-    with writer.block(
-        f"{_table(union.name)}: Mapping[tuple[int, ...], Mapping[int, {CHECK}]] = {{"
-    ):
-        for key, arms in sorted(found.items()):
-            checks = ", ".join(f"{length}: _{snake(name)}" for length, name in sorted(arms))
-            writer(f"{key!r}: {{{checks}}},")
-    writer("}")
+    checks = [
+        (key, "{" + ", ".join(f"{size}: _{snake(name)}" for size, name in sorted(arms)) + "}")
+        for key, arms in sorted(found.items())
+    ]
+    writer.table(f"{_table(union.name)}: Mapping[tuple[int, ...], Mapping[int, {CHECK}]]", checks)
 
 
 def nested_length(arm: Row, union: RowUnion, family: Family) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 
-from changewire_codegen.emit.boolean import Test, negated, printed
-from changewire_codegen.emit.conditions import exact
+from changewire_codegen.emit.boolean import printed
 from changewire_codegen.emit.views import is_wire_type
 from changewire_codegen.nodes import (
     INT64,
@@ -24,18 +23,6 @@ from changewire_codegen.nodes import (
 )
 from changewire_codegen.types import ON_THE_WIRE
 
-Check = tuple[str, str, str]
-"""The test for a violation, the keyword that is broken, and what the keyword asks for."""
-
-BEYOND = "int64"
-"""Represents the keyword if an integer may have 64 bits, and no more."""
-
-SIZE = "size"
-"""Variable for the number of bytes that Base64 text represents; -1 if it is not such text."""
-
-ALTERNATIVES = frozenset({BEYOND, "maximum", "maxLength", "x-minBytes", "x-maxBytes"})
-"""Checks that cannot fail together with the one before them, or that make no sense then."""
-
 _WORDS = {
     "binary": "bytes",
     "bytes": "Base64 text",
@@ -46,7 +33,8 @@ _WORDS = {
 
 def type_test(scalar: Scalar, value: str) -> str:
     """Return the test that a parsed value has the JSON type of a scalar."""
-    return printed(_has_type(scalar, value))
+    name = ON_THE_WIRE.get(scalar.kind, scalar.kind)
+    return printed(is_wire_type(name, value, exact=scalar.exact))
 
 
 def scalar_words(kind: Scalar | Choice) -> str:
@@ -71,121 +59,31 @@ def type_words(kind: Type, family: Family) -> str:
     return names[type(kind)]
 
 
-def not_type_test(scalar: Scalar, value: str) -> str:
-    """Return the test that a parsed value has another JSON type than a scalar."""
-    return printed(negated(_has_type(scalar, value)))
-
-
-def _has_type(scalar: Scalar, value: str) -> Test:
-    name = ON_THE_WIRE.get(scalar.kind, scalar.kind)
-    return is_wire_type(name, value, exact=scalar.exact)
-
-
-def scalar_checks(scalar: Scalar, value: str) -> list[Check]:
-    """Return the checks of a value that already has the right JSON type."""
-    if scalar.enum is not None:
-        return [_enumeration(scalar.enum, value)]
-    if scalar.excluded:
-        words = "none of " + ", ".join(map(str, scalar.excluded))
-        return [*_bounds(scalar, value), (f"{value} in {scalar.excluded!r}", "not", words)]
-    if scalar.kind in {"binary", "bytes"}:
-        return _bytes_checks(scalar, value)
-    if scalar.kind == "datetime":
-        return [(f"not is_datetime({value})", "format", "a date and time with offset (RFC 3339)")]
-    return [*_bounds(scalar, value), *_text_checks(scalar, value)]
-
-
-def wire_checks(scalar: Scalar, value: str) -> list[Check]:
-    """Return the checks of `scalar_checks`, with the bounds of 64 bits as one check, `BEYOND`."""
-    if scalar.kind != "integer" or scalar.enum is not None:
-        return scalar_checks(scalar, value)
-    own = replace(
-        scalar,
-        minimum=None if scalar.minimum == INT64[0] else scalar.minimum,
-        maximum=None if scalar.maximum == INT64[1] else scalar.maximum,
-    )
-    checks = scalar_checks(own, value)
-    if own != scalar:
-        test = f"not INT64_MIN <= {value} <= INT64_MAX"
-        checks.insert(len(_bounds(own, value)), (test, BEYOND, ""))
-    return checks
-
-
-def plain_scalar(kind: Type) -> tuple[str, str] | None:
-    """Return the words and the arguments by which `scalar` of the shared module checks a type.
-
-    None if it cannot: it knows no patterns, no lengths and no decimals.
-    """
-    if not isinstance(kind, (Scalar, Choice)):
-        return None
+def arguments(kind: Scalar | Choice) -> str:
+    """Return what `scalar` of the shared module is given to check a type: words, and rules."""
     options = kind.options if isinstance(kind, Choice) else (kind,)
-    if any(option.exact or option.excluded or _is_long(option) for option in options):
-        return None
-    arguments = [text for option in options if (text := _arguments(option))]
-    numbers = [option for option in options if option.kind in {"integer", "number", "double"}]
-    if len(arguments) > 1 or (len(numbers) > 1 and any("st=" in text for text in arguments)):
-        return None  # the bounds would hold for other options, too
-    return repr(scalar_words(kind)), "".join(arguments)
+    has_integers = any(option.kind == "integer" for option in options)
+    rules = [rule for option in options for rule in _rules(option, has_integers=has_integers)]
+    return ", ".join([repr(scalar_words(kind)), *rules])
 
 
-def _is_long(scalar: Scalar) -> bool:
-    return (scalar.min_length, scalar.max_length, scalar.pattern) != (None, None, None)
-
-
-def _arguments(scalar: Scalar) -> str:
+def _rules(scalar: Scalar, *, has_integers: bool) -> Iterator[str]:
     if scalar.enum is not None:
-        return f", among={scalar.enum!r}"
-    low, high = INT64 if scalar.kind == "integer" else (None, None)
-    least = "" if scalar.minimum in {None, low} else f", least={scalar.minimum}"
-    return least + ("" if scalar.maximum in {None, high} else f", most={scalar.maximum}")
-
-
-def _enumeration(values: tuple[str | int, ...], value: str) -> Check:
-    if len(values) == 1:
-        return (f"{value} != {values[0]!r}", "const", str(values[0]))
-    return (f"{value} not in {values!r}", "enum", "one of " + ", ".join(map(str, values)))
-
-
-def _bounds(scalar: Scalar, value: str) -> list[Check]:
-    checks: list[Check] = []
-    low, high = scalar.limits
-    held = f"as_binary64({value})" if scalar.exact else value
-    if low is not None:
-        checks.append((f"{held} < {low}", "minimum", f"at least {low}"))
-    if high is not None:
-        checks.append((f"{held} > {high}", "maximum", f"at most {high}"))
-    return checks
-
-
-def _text_checks(scalar: Scalar, value: str) -> list[Check]:
-    checks: list[Check] = []
-    if scalar.min_length is not None:
-        words = f"at least {scalar.min_length} characters"
-        checks.append((f"len({value}) < {scalar.min_length}", "minLength", words))
-    if scalar.max_length is not None:
-        words = f"at most {scalar.max_length} characters"
-        checks.append((f"len({value}) > {scalar.max_length}", "maxLength", words))
+        yield f"among={scalar.enum!r}"
+        return
+    is_number = scalar.kind == "number"
+    bounds = (scalar.minimum, scalar.maximum)
+    defaults = INT64 if scalar.kind == "integer" else (None, None)
+    ends = ("low", "high") if is_number and has_integers else ("least", "most")
+    for name, bound, default in zip(ends, bounds, defaults, strict=True):
+        if bound not in {None, default}:
+            yield f"{name}={bound}"
+    if scalar.excluded:
+        yield f"none_of={scalar.excluded!r}"
+    sizes = (scalar.min_length, scalar.max_length)
+    if sizes != (None, None):
+        yield f"{'length' if scalar.kind == 'string' else 'size'}={sizes!r}"
     if scalar.pattern is not None:
-        test = f"not re.search({exact(scalar.pattern)}, {value})"
-        checks.append((test, "pattern", f"text that matches {scalar.pattern}"))
-    return checks
-
-
-def _bytes_checks(scalar: Scalar, value: str) -> list[Check]:
-    """Return the checks of bytes; those that are in text have their number in `SIZE`."""
-    size = SIZE if scalar.kind == "bytes" else f"len({value})"
-    checks: list[Check] = []
-    if scalar.kind == "bytes":
-        checks.append((f"{size} < 0", "contentEncoding", "Base64 text (RFC 4648, section 4)"))
-    if scalar.min_length is not None and scalar.min_length == scalar.max_length:
-        return [
-            *checks,
-            (f"{size} != {scalar.min_length}", "x-minBytes", f"{scalar.min_length} bytes"),
-        ]
-    if scalar.min_length is not None:
-        words = f"at least {scalar.min_length} bytes"
-        checks.append((f"{size} < {scalar.min_length}", "x-minBytes", words))
-    if scalar.max_length is not None:
-        words = f"at most {scalar.max_length} bytes"
-        checks.append((f"{size} > {scalar.max_length}", "x-maxBytes", words))
-    return checks
+        yield f"pattern={scalar.pattern!r}"
+    if scalar.exact:
+        yield "exact=True"

@@ -8,7 +8,7 @@ from functools import partial
 from changewire_codegen.alone import alone_union
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
-from changewire_codegen.emit.scalar_strategies import LONG, draw_scalar, spoil_scalars
+from changewire_codegen.emit.scalars import arguments
 from changewire_codegen.flat import flat_of
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
@@ -28,12 +28,16 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    children,
     with_arms,
 )
 from changewire_codegen.order import arm_tag
 from changewire_codegen.writer import Writer, module_docstring
 
-_TAKEN = {"as_binary64", "cache", "decimal", "drawing", "list", "re", "st"}
+_TAKEN = {"cache", "drawing", "list", "st"}
+
+_LONG = 256
+"""As in ``changewire_library.drawing``: beyond it what is drawn repeats a part of itself."""
 
 STRATEGY = "st.SearchStrategy[Any]"
 
@@ -43,13 +47,10 @@ def strategies(family: Family, package: str) -> str:
     writer = Writer()
     writer(module_docstring("Hypothesis strategies for messages", family))
     writer("from __future__ import annotations")
-    writer("import decimal")
-    writer("import re")
     writer("from functools import cache")
     writer("from typing import Any")
     writer("from hypothesis import strategies as st")
     writer(f"from {package} import drawing")
-    writer(f"from {package}.support import as_binary64")
     roots = set(family.variants.values())
     names = [*map(_function, roots), *(f"broken_{snake(name)}" for name in roots)]
     writer(f"__all__ = {sorted(names)!r}")
@@ -125,15 +126,13 @@ def _draw_property(prop: Property, owner: Object, family: Family) -> str:
 
 def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one for each kind of type
     """Return the strategy for valid values of a type."""
-    if isinstance(kind, Scalar):
-        return draw_scalar(kind)
-    if isinstance(kind, Choice):
-        return f"st.one_of({', '.join(draw_scalar(option) for option in kind.options)})"
+    if isinstance(kind, (Scalar, Choice)):
+        return f"drawing.scalar({arguments(kind)})"
     if isinstance(kind, Nullable):
         return f"st.one_of(st.none(), {_draw(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
         least, drawn = kind.min_items or 0, _draw(kind.items, owner, family)
-        if least > LONG:
+        if least > _LONG:
             return f"drawing.lists({drawn}, {least})"
         most = 4 + least if kind.max_items is None else kind.max_items
         bounds = f"min_size={least}, max_size={most}" if least else f"max_size={most}"
@@ -189,7 +188,6 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     is_object = isinstance(definition, Object)
     tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
     row_tag = arm_tag(definition.name, family)
-    children = definition.properties if isinstance(definition, Object) else definition.positions
     helper = "broken_object" if is_object else "broken_row"
     union = alone_union(definition, family)
     valid = _function(definition.name)
@@ -199,13 +197,13 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     with writer.block(f"return {before}drawing.{helper}("):
         writer(f"{valid}(),")
         with writer.block("{"):
-            for i, prop in enumerate(children):
+            for i, prop in enumerate(children(definition)):
                 if prop.wire != tag and i != row_tag:
                     key = repr(prop.wire) if is_object else str(i)
                     writer(f"{key}: {_spoil(prop.type, definition.name, family)},")
         writer("},")
         if is_object:
-            required = tuple(p.wire for p in children if p.required and p.wire != tag)
+            required = tuple(p.wire for p in children(definition) if p.required and p.wire != tag)
             if required:
                 writer(f"required={required!r},")
         if isinstance(definition, Row) and definition.is_open:
@@ -216,7 +214,7 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
 def _spoil(kind: Type, owner: str, family: Family) -> str:
     """Return the strategy for values that are not of a type."""
     if isinstance(kind, (Scalar, Choice)):
-        return spoil_scalars(kind, family.encoding)
+        return f"drawing.broken_scalar({family.encoding!r}, {arguments(kind)})"
     if isinstance(kind, Nullable):
         return f"drawing.not_null({_spoil(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):

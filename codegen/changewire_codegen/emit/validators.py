@@ -12,18 +12,7 @@ from changewire_codegen.emit.reports import (
     signature,
 )
 from changewire_codegen.emit.row_validators import key_table, row_union, tag_table, tagged_row
-from changewire_codegen.emit.scalars import (
-    ALTERNATIVES,
-    BEYOND,
-    SIZE,
-    Check,
-    not_type_test,
-    plain_scalar,
-    scalar_words,
-    type_test,
-    type_words,
-    wire_checks,
-)
+from changewire_codegen.emit.scalars import arguments, type_words
 from changewire_codegen.flat import Flat, flat_of
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
@@ -51,8 +40,7 @@ from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
 _SUPPORT = (
-    "INT64_MAX, INT64_MIN, Issue, as_binary64, beyond_int64, bytes_length, check_beyond,"
-    " check_unknown, has_tag, is_datetime, is_object, is_row, key_token, optional,"
+    "Issue, check_beyond, check_unknown, has_tag, is_object, is_row, key_token, optional,"
     " pointer_token, required, scalar"
 )
 ARMS = f"Mapping[str, {CHECK}]"
@@ -64,8 +52,6 @@ def validators(family: Family, package: str) -> str:
     writer(module_docstring("Validators", family))
     writer(UNTYPED)
     writer("from __future__ import annotations")
-    writer("import decimal")
-    writer("import re")
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
@@ -88,11 +74,8 @@ def validators(family: Family, package: str) -> str:
 
 
 def _entry(family: Family, writer: Writer) -> None:
-    writer()
-    with writer.block(f"_CHECKS: {ARMS} = {{"):
-        for name in sorted(set(family.variants.values())):
-            writer(f"{name!r}: _{snake(name)},")
-    writer("}")
+    names = sorted(set(family.variants.values()))
+    writer.table(f"_CHECKS: {ARMS}", ((repr(name), f"_{snake(name)}") for name in names))
     writer()
     default = f" = {family.roles['message']!r}" if family.roles else ""
     with writer.block(
@@ -170,10 +153,9 @@ def _property(prop: Property, family: Family, writer: Writer) -> None:
     """Write the check of a property, and that it exists."""
     key, at = prop.wire, below(prop.wire)
     words = type_words(prop.type, family)
-    plain = plain_scalar(prop.type)
-    if plain is not None:
+    if isinstance(prop.type, (Choice, Scalar)):
         function = "required" if prop.required else "optional"
-        writer(f"{function}(value, {key!r}, {plain[0]}, at, out{plain[1]})")
+        writer(f"{function}(value, {key!r}, {_placed(prop.type, 'at')})")
         return
     if isinstance(prop.type, Nullable) and not prop.required:
         writer(f"child = value.get({key!r})")
@@ -228,11 +210,8 @@ def _union(union: Union, writer: Writer) -> None:
 
 def _arms(union: Union, writer: Writer) -> None:
     """Write the check of each tag; after all functions, which may call each other."""
-    writer()
-    with writer.block(f"_{snake(union.name).upper()}_ARMS: {ARMS} = {{"):
-        for tag, arm in union.tags.items():
-            writer(f"{tag!r}: _{snake(arm)},")
-    writer("}")
+    checks = ((repr(tag), f"_{snake(arm)}") for tag, arm in union.tags.items())
+    writer.table(f"_{snake(union.name).upper()}_ARMS: {ARMS}", checks)
 
 
 def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
@@ -249,7 +228,7 @@ def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
     elif isinstance(kind, MapOf):
         _map(kind, value, at, writer)
     else:
-        _scalars(kind, value, at, writer)
+        writer(f"scalar({value}, {_placed(kind, at)})")
 
 
 def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
@@ -279,35 +258,7 @@ def _map(kind: MapOf, value: str, at: str, writer: Writer) -> None:
             _check(kind.values, f"item{n}", f"{at} + '/' + {token}(name{n})", writer)
 
 
-def _scalars(kind: Scalar | Choice, value: str, at: str, writer: Writer) -> None:
-    """Write the checks of a scalar: for each type its bounds, then what is of no such type."""
-    plain = plain_scalar(kind)
-    if plain is not None:
-        writer(f"scalar({value}, {plain[0]}, {at}, out{plain[1]})")
-        return
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    others: list[str] = []
-    branch = "if"
-    for option in options:
-        checks = wire_checks(option, value)
-        if not checks:
-            others.append(not_type_test(option, value))
-            continue
-        with writer.block(f"{branch} {type_test(option, value)}:"):
-            if option.kind == "bytes":
-                writer(f"{SIZE} = bytes_length({value})")
-            _report_first(checks, value, at, writer)
-        branch = "elif"
-    head = f"{branch} {' and '.join(others)}:" if others else "else:"
-    with writer.block(head):
-        report(at, "type", scalar_words(kind), value, writer)
-
-
-def _report_first(checks: list[Check], value: str, at: str, writer: Writer) -> None:
-    """Write the checks of one value; of those that exclude each other, the first that fails."""
-    for i, (test, rule, expected) in enumerate(checks):
-        with writer.block(f"{'elif' if i and rule in ALTERNATIVES else 'if'} {test}:"):
-            if rule == BEYOND:
-                writer(f"out.append(beyond_int64({at}, {value}))")
-            else:
-                report(at, rule, expected, value, writer)
+def _placed(kind: Scalar | Choice, at: str) -> str:
+    """Return the arguments of a check: words, place and issues, rules."""
+    words, *rules = arguments(kind).partition(", ")
+    return f"{words}, {at}, out{''.join(rules)}"

@@ -1,10 +1,10 @@
-"""How conditions reach into values: into parsed messages, and into the models built from them."""
+"""How conditions reach into models: attributes in place of properties and positions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from changewire_codegen.emit.boolean import ALWAYS, NEVER, Compare, Test
 from changewire_codegen.errors import SchemaError
@@ -24,30 +24,6 @@ from changewire_codegen.nodes import (
     Type,
     Union,
 )
-
-
-class View(Protocol):
-    """How a condition reaches into a value."""
-
-    def is_type(self, name: str, value: str) -> Test:
-        """Return the test that ``value`` is of a JSON type."""
-        ...
-
-    def type_of(self, constant: object) -> str:
-        """Return the Python type of the values that may equal a constant."""
-        ...
-
-    def number(self, value: str) -> str:
-        """Return the expression that is compared with bounds, where ``value`` is a number."""
-        ...
-
-    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
-        """Return (test that it exists, expression, its view) of each property."""
-        ...
-
-    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
-        """Return (test that it exists, expression, its view) of each position."""
-        ...
 
 
 def is_exactly(value: str, *names: str) -> Test:
@@ -80,44 +56,6 @@ def is_wire_type(name: str, value: str, *, exact: bool = False) -> Test:
     return is_exactly(value, *_WIRE_TYPES[name], *more)
 
 
-def _as_number(value: str, *, exact: bool) -> str:
-    """Return a number as its model has it; elsewhere a decimal is compared in the same way."""
-    return f"as_binary64({value})" if exact else value
-
-
-@dataclass(frozen=True)
-class WireView:
-    """Parsed JSON: dictionaries and lists.
-
-    Attributes:
-        exact: Whether numbers that binary64 cannot represent are decimals.
-    """
-
-    exact: bool
-
-    def is_type(self, name: str, value: str) -> Test:
-        """Test the exact Python type."""
-        return is_wire_type(name, value, exact=self.exact)
-
-    def type_of(self, constant: object) -> str:
-        """Name the type of the constant itself."""
-        return type(constant).__name__
-
-    def number(self, value: str) -> str:
-        """Round a decimal."""
-        return _as_number(value, exact=self.exact)
-
-    def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
-        """Look properties up by wire name."""
-        return [(Compare(repr(name), "in", value), f"{value}[{name!r}]", self) for name in names]
-
-    def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
-        """Look positions up by index."""
-        return [
-            (Compare(f"len({value})", ">", str(i)), f"{value}[{i}]", self) for i in range(count)
-        ]
-
-
 _OBJECTS = (Object, Union)
 _ARRAYS = (Row, RowUnion)
 _CONVERTED: Mapping[Kind, str] = {"bytes": "bytes", "datetime": "datetime"}
@@ -125,8 +63,8 @@ _CONVERTED: Mapping[Kind, str] = {"bytes": "bytes", "datetime": "datetime"}
 
 
 @dataclass(frozen=True)
-class ModelView:
-    """Models: attributes instead of properties and positions; text may be bytes or a time.
+class View:
+    """Models: attributes in place of properties and positions; text may be bytes or a time.
 
     Attributes:
         place: File and JSON Pointer of the definition or property that the condition is about.
@@ -168,7 +106,7 @@ class ModelView:
 
     def number(self, value: str) -> str:
         """Round a decimal."""
-        return _as_number(value, exact=self.family.exact)
+        return f"as_binary64({value})" if self.family.exact else value
 
     def members(self, value: str, names: list[str]) -> list[tuple[Test, str, View]]:
         """Look properties up by attribute; an absent one is UNSET."""

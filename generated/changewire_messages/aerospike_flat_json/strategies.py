@@ -34,16 +34,16 @@ def write() -> st.SearchStrategy[Any]:
     """Draw a valid Write, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "msg": st.just("write"),
-            "namespace": st.text(),
-            "digest": drawing.base64_texts(min_size=20, max_size=20),
+            "msg": drawing.scalar("string", among=("write",)),
+            "namespace": drawing.scalar("string"),
+            "digest": drawing.scalar("Base64 text", size=(20, 20)),
         },
         optional={
-            "set": st.one_of(st.text(), st.none()),
-            "userKey": st.one_of(drawing.INT64, drawing.numbers(), st.text(), st.none()),
-            "gen": st.one_of(st.integers(0, 2147483647), st.none()),
-            "lut": st.one_of(st.integers(0, 253402300799999), st.none()),
-            "exp": st.one_of(st.integers(-1, 4294967295), st.none()),
+            "set": drawing.scalar("string or null"),
+            "userKey": drawing.scalar("integer or number or string or null"),
+            "gen": drawing.scalar("integer or null", least=0, most=2147483647),
+            "lut": drawing.scalar("integer or null", least=0, most=253402300799999),
+            "exp": drawing.scalar("integer or null", least=-1, most=4294967295),
         },
     )
 
@@ -54,14 +54,13 @@ def broken_write() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         write(),
         {
-            "namespace": drawing.not_of("string"),
-            "set": drawing.not_of("string", "null"),
-            "userKey": drawing.not_of("integer", "number", "string", "null")
-            | drawing.outside("json"),
-            "digest": drawing.not_of("string") | drawing.not_base64_texts(20, 20),
-            "gen": drawing.not_of("integer", "null") | drawing.outside("json", 0, 2147483647),
-            "lut": drawing.not_of("integer", "null") | drawing.outside("json", 0, 253402300799999),
-            "exp": drawing.not_of("integer", "null") | drawing.outside("json", -1, 4294967295),
+            "namespace": drawing.broken_scalar("json", "string"),
+            "set": drawing.broken_scalar("json", "string or null"),
+            "userKey": drawing.broken_scalar("json", "integer or number or string or null"),
+            "digest": drawing.broken_scalar("json", "Base64 text", size=(20, 20)),
+            "gen": drawing.broken_scalar("json", "integer or null", least=0, most=2147483647),
+            "lut": drawing.broken_scalar("json", "integer or null", least=0, most=253402300799999),
+            "exp": drawing.broken_scalar("json", "integer or null", least=-1, most=4294967295),
         },
         required=("namespace", "digest"),
     )
@@ -72,17 +71,17 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "msg": st.just("delete"),
-            "namespace": st.text(),
-            "digest": drawing.base64_texts(min_size=20, max_size=20),
+            "msg": drawing.scalar("string", among=("delete",)),
+            "namespace": drawing.scalar("string"),
+            "digest": drawing.scalar("Base64 text", size=(20, 20)),
         },
         optional={
-            "set": st.one_of(st.text(), st.none()),
-            "userKey": st.one_of(drawing.INT64, drawing.numbers(), st.text(), st.none()),
-            "gen": st.one_of(st.integers(0, 2147483647), st.none()),
-            "lut": st.one_of(st.integers(0, 253402300799999), st.none()),
-            "durable": st.booleans(),
-            "exp": st.one_of(st.integers(-1, 4294967295), st.none()),
+            "set": drawing.scalar("string or null"),
+            "userKey": drawing.scalar("integer or number or string or null"),
+            "gen": drawing.scalar("integer or null", least=0, most=2147483647),
+            "lut": drawing.scalar("integer or null", least=0, most=253402300799999),
+            "durable": drawing.scalar("boolean"),
+            "exp": drawing.scalar("integer or null", least=-1, most=4294967295),
         },
     )
 
@@ -93,15 +92,14 @@ def broken_delete() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         delete(),
         {
-            "namespace": drawing.not_of("string"),
-            "set": drawing.not_of("string", "null"),
-            "userKey": drawing.not_of("integer", "number", "string", "null")
-            | drawing.outside("json"),
-            "digest": drawing.not_of("string") | drawing.not_base64_texts(20, 20),
-            "gen": drawing.not_of("integer", "null") | drawing.outside("json", 0, 2147483647),
-            "lut": drawing.not_of("integer", "null") | drawing.outside("json", 0, 253402300799999),
-            "durable": drawing.not_of("boolean"),
-            "exp": drawing.not_of("integer", "null") | drawing.outside("json", -1, 4294967295),
+            "namespace": drawing.broken_scalar("json", "string"),
+            "set": drawing.broken_scalar("json", "string or null"),
+            "userKey": drawing.broken_scalar("json", "integer or number or string or null"),
+            "digest": drawing.broken_scalar("json", "Base64 text", size=(20, 20)),
+            "gen": drawing.broken_scalar("json", "integer or null", least=0, most=2147483647),
+            "lut": drawing.broken_scalar("json", "integer or null", least=0, most=253402300799999),
+            "durable": drawing.broken_scalar("json", "boolean"),
+            "exp": drawing.broken_scalar("json", "integer or null", least=-1, most=4294967295),
         },
         required=("namespace", "digest"),
     )
@@ -174,12 +172,12 @@ def key() -> st.SearchStrategy[Any]:
     """Draw a valid Key, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "namespace": st.text(),
-            "digest": drawing.base64_texts(min_size=20, max_size=20),
+            "namespace": drawing.scalar("string"),
+            "digest": drawing.scalar("Base64 text", size=(20, 20)),
         },
         optional={
-            "set": st.one_of(st.text(), st.none()),
-            "userKey": st.one_of(drawing.INT64, drawing.numbers(), st.text(), st.none()),
+            "set": drawing.scalar("string or null"),
+            "userKey": drawing.scalar("integer or number or string or null"),
         },
     )
 
@@ -190,11 +188,10 @@ def broken_key() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         key(),
         {
-            "namespace": drawing.not_of("string"),
-            "set": drawing.not_of("string", "null"),
-            "userKey": drawing.not_of("integer", "number", "string", "null")
-            | drawing.outside("json"),
-            "digest": drawing.not_of("string") | drawing.not_base64_texts(20, 20),
+            "namespace": drawing.broken_scalar("json", "string"),
+            "set": drawing.broken_scalar("json", "string or null"),
+            "userKey": drawing.broken_scalar("json", "integer or number or string or null"),
+            "digest": drawing.broken_scalar("json", "Base64 text", size=(20, 20)),
         },
         required=("namespace", "digest"),
     )

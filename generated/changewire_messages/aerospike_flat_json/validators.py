@@ -15,7 +15,6 @@ from msgspec import UNSET
 from changewire_messages.flat_objects import flat_name
 from changewire_messages.support import (
     Issue,
-    bytes_length,
     check_unknown,
     is_object,
     optional,
@@ -32,20 +31,7 @@ def _write(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     required(value, "namespace", "string", at, out)
     optional(value, "set", "string or null", at, out)
     optional(value, "userKey", "integer or number or string or null", at, out)
-    if "digest" in value:
-        child = value["digest"]
-        if type(child) is str:
-            size = bytes_length(child)
-            if size < 0:
-                out.append(
-                    (at + "/digest", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
-                )
-            elif size != 20:
-                out.append((at + "/digest", "x-minBytes", "20 bytes", child))
-        else:
-            out.append((at + "/digest", "type", "Base64 text", child))
-    else:
-        out.append((at + "/digest", "required", "Base64 text", UNSET))
+    required(value, "digest", "Base64 text", at, out, size=(20, 20))
     optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
     optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
     optional(value, "exp", "integer or null", at, out, least=-1, most=4294967295)
@@ -61,20 +47,7 @@ def _delete(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     required(value, "namespace", "string", at, out)
     optional(value, "set", "string or null", at, out)
     optional(value, "userKey", "integer or number or string or null", at, out)
-    if "digest" in value:
-        child = value["digest"]
-        if type(child) is str:
-            size = bytes_length(child)
-            if size < 0:
-                out.append(
-                    (at + "/digest", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
-                )
-            elif size != 20:
-                out.append((at + "/digest", "x-minBytes", "20 bytes", child))
-        else:
-            out.append((at + "/digest", "type", "Base64 text", child))
-    else:
-        out.append((at + "/digest", "required", "Base64 text", UNSET))
+    required(value, "digest", "Base64 text", at, out, size=(20, 20))
     optional(value, "gen", "integer or null", at, out, least=0, most=2147483647)
     optional(value, "lut", "integer or null", at, out, least=0, most=253402300799999)
     optional(value, "durable", "boolean", at, out)
@@ -125,20 +98,7 @@ def _key(value: Any, at: str, strict: bool, out: list[Issue]) -> None:
     required(value, "namespace", "string", at, out)
     optional(value, "set", "string or null", at, out)
     optional(value, "userKey", "integer or number or string or null", at, out)
-    if "digest" in value:
-        child = value["digest"]
-        if type(child) is str:
-            size = bytes_length(child)
-            if size < 0:
-                out.append(
-                    (at + "/digest", "contentEncoding", "Base64 text (RFC 4648, section 4)", child)
-                )
-            elif size != 20:
-                out.append((at + "/digest", "x-minBytes", "20 bytes", child))
-        else:
-            out.append((at + "/digest", "type", "Base64 text", child))
-    else:
-        out.append((at + "/digest", "required", "Base64 text", UNSET))
+    required(value, "digest", "Base64 text", at, out, size=(20, 20))
     if strict:
         check_unknown(value, ("namespace", "set", "userKey", "digest"), at, out)
 
@@ -155,7 +115,6 @@ _METADATA_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "write": _write,
     "delete": _delete,
 }
-
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "Batch": _batch,
     "Delete": _delete,

@@ -9,11 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Extra,
-    Int64,
-    OpenTag,
-)
+from changewire_messages.support import Extra, Int64, OpenTag
 
 
 class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):

@@ -32,10 +32,10 @@ __all__ = [
 def key() -> st.SearchStrategy[Any]:
     """Draw a valid Key, as parsed from the wire."""
     return drawing.row(
-        st.text(),
-        st.one_of(st.text(), st.none()),
-        drawing.base64_texts(min_size=20, max_size=20),
-        st.one_of(drawing.INT64, drawing.numbers(), st.text(), st.none()),
+        drawing.scalar("string"),
+        drawing.scalar("string or null"),
+        drawing.scalar("Base64 text", size=(20, 20)),
+        drawing.scalar("integer or number or string or null"),
     )
 
 
@@ -45,10 +45,10 @@ def broken_key() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         key(),
         {
-            0: drawing.not_of("string"),
-            1: drawing.not_of("string", "null"),
-            2: drawing.not_of("string") | drawing.not_base64_texts(20, 20),
-            3: drawing.not_of("integer", "number", "string", "null") | drawing.outside("json"),
+            0: drawing.broken_scalar("json", "string"),
+            1: drawing.broken_scalar("json", "string or null"),
+            2: drawing.broken_scalar("json", "Base64 text", size=(20, 20)),
+            3: drawing.broken_scalar("json", "integer or number or string or null"),
         },
     )
 
@@ -58,9 +58,9 @@ def str_bin() -> st.SearchStrategy[Any]:
     """Draw a valid StrBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("str"),
-            "value": st.text(),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("str",)),
+            "value": drawing.scalar("string"),
         },
     )
 
@@ -71,8 +71,8 @@ def broken_str_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         str_bin(),
         {
-            "name": drawing.not_of("string"),
-            "value": drawing.not_of("string"),
+            "name": drawing.broken_scalar("json", "string"),
+            "value": drawing.broken_scalar("json", "string"),
         },
         required=("name", "value"),
     )
@@ -83,9 +83,9 @@ def bool_bin() -> st.SearchStrategy[Any]:
     """Draw a valid BoolBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("bool"),
-            "value": st.booleans(),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("bool",)),
+            "value": drawing.scalar("boolean"),
         },
     )
 
@@ -96,8 +96,8 @@ def broken_bool_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         bool_bin(),
         {
-            "name": drawing.not_of("string"),
-            "value": drawing.not_of("boolean"),
+            "name": drawing.broken_scalar("json", "string"),
+            "value": drawing.broken_scalar("json", "boolean"),
         },
         required=("name", "value"),
     )
@@ -108,9 +108,9 @@ def int_bin() -> st.SearchStrategy[Any]:
     """Draw a valid IntBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("int"),
-            "value": drawing.INT64,
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("int",)),
+            "value": drawing.scalar("integer"),
         },
     )
 
@@ -121,8 +121,8 @@ def broken_int_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         int_bin(),
         {
-            "name": drawing.not_of("string"),
-            "value": drawing.not_of("integer") | drawing.outside("json"),
+            "name": drawing.broken_scalar("json", "string"),
+            "value": drawing.broken_scalar("json", "integer"),
         },
         required=("name", "value"),
     )
@@ -133,11 +133,9 @@ def float_bin() -> st.SearchStrategy[Any]:
     """Draw a valid FloatBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("float"),
-            "value": st.one_of(
-                drawing.numbers(), st.sampled_from(("NaN", "Infinity", "-Infinity"))
-            ),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("float",)),
+            "value": drawing.scalar("number or string", among=("NaN", "Infinity", "-Infinity")),
         },
     )
 
@@ -148,9 +146,10 @@ def broken_float_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         float_bin(),
         {
-            "name": drawing.not_of("string"),
-            "value": drawing.not_of("number", "string")
-            | st.text().filter(lambda value: value not in ("NaN", "Infinity", "-Infinity")),
+            "name": drawing.broken_scalar("json", "string"),
+            "value": drawing.broken_scalar(
+                "json", "number or string", among=("NaN", "Infinity", "-Infinity")
+            ),
         },
         required=("name", "value"),
     )
@@ -161,9 +160,9 @@ def blob_bin() -> st.SearchStrategy[Any]:
     """Draw a valid BlobBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("blob"),
-            "value": drawing.base64_texts(),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("blob",)),
+            "value": drawing.scalar("Base64 text"),
         },
     )
 
@@ -174,8 +173,8 @@ def broken_blob_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         blob_bin(),
         {
-            "name": drawing.not_of("string"),
-            "value": drawing.not_of("string") | drawing.not_base64_texts(),
+            "name": drawing.broken_scalar("json", "string"),
+            "value": drawing.broken_scalar("json", "Base64 text"),
         },
         required=("name", "value"),
     )
@@ -198,12 +197,12 @@ def list_bin() -> st.SearchStrategy[Any]:
     """Draw a valid ListBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("list"),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("list",)),
             "value": st.lists(value(), max_size=4),
         },
         optional={
-            "ordered": st.booleans(),
+            "ordered": drawing.scalar("boolean"),
         },
     )
 
@@ -214,9 +213,9 @@ def broken_list_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         list_bin(),
         {
-            "name": drawing.not_of("string"),
+            "name": drawing.broken_scalar("json", "string"),
             "value": drawing.broken_list(value(), broken_value()),
-            "ordered": drawing.not_of("boolean"),
+            "ordered": drawing.broken_scalar("json", "boolean"),
         },
         required=("name", "value"),
     )
@@ -227,12 +226,12 @@ def map_bin() -> st.SearchStrategy[Any]:
     """Draw a valid MapBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("map"),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("map",)),
             "value": st.dictionaries(st.text(), value(), max_size=4),
         },
         optional={
-            "order": st.sampled_from(("key", "key-value")),
+            "order": drawing.scalar("string", among=("key", "key-value")),
         },
     )
 
@@ -243,10 +242,9 @@ def broken_map_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         map_bin(),
         {
-            "name": drawing.not_of("string"),
+            "name": drawing.broken_scalar("json", "string"),
             "value": drawing.broken_map(value(), broken_value()),
-            "order": drawing.not_of("string")
-            | st.text().filter(lambda value: value not in ("key", "key-value")),
+            "order": drawing.broken_scalar("json", "string", among=("key", "key-value")),
         },
         required=("name", "value"),
     )
@@ -257,8 +255,8 @@ def geojson_bin() -> st.SearchStrategy[Any]:
     """Draw a valid GeojsonBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.just("geojson"),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string", among=("geojson",)),
             "value": st.dictionaries(st.text(), value(), max_size=4),
         },
     )
@@ -270,7 +268,7 @@ def broken_geojson_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         geojson_bin(),
         {
-            "name": drawing.not_of("string"),
+            "name": drawing.broken_scalar("json", "string"),
             "value": drawing.broken_map(value(), broken_value()),
         },
         required=("name", "value"),
@@ -282,7 +280,7 @@ def unknown_bin() -> st.SearchStrategy[Any]:
     """Draw a valid UnknownBin, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
+            "name": drawing.scalar("string"),
             "type": st.text().filter(
                 lambda text: (
                     text not in ("str", "bool", "int", "float", "blob", "list", "map", "geojson")
@@ -299,7 +297,7 @@ def broken_unknown_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         unknown_bin(),
         {
-            "name": drawing.not_of("string"),
+            "name": drawing.broken_scalar("json", "string"),
             "value": broken_value(),
         },
         required=("name", "value"),
@@ -344,14 +342,14 @@ def write() -> st.SearchStrategy[Any]:
     """Draw a valid Write, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "msg": st.just("write"),
+            "msg": drawing.scalar("string", among=("write",)),
             "key": key(),
             "bins": st.lists(bin(), max_size=4),
         },
         optional={
-            "gen": st.one_of(st.integers(0, 2147483647), st.none()),
-            "exp": st.one_of(st.integers(-1, 4294967295), st.none()),
-            "lut": st.one_of(st.integers(0, 253402300799999), st.none()),
+            "gen": drawing.scalar("integer or null", least=0, most=2147483647),
+            "exp": drawing.scalar("integer or null", least=-1, most=4294967295),
+            "lut": drawing.scalar("integer or null", least=0, most=253402300799999),
         },
     )
 
@@ -363,9 +361,9 @@ def broken_write() -> st.SearchStrategy[Any]:
         write(),
         {
             "key": broken_key(),
-            "gen": drawing.not_of("integer", "null") | drawing.outside("json", 0, 2147483647),
-            "exp": drawing.not_of("integer", "null") | drawing.outside("json", -1, 4294967295),
-            "lut": drawing.not_of("integer", "null") | drawing.outside("json", 0, 253402300799999),
+            "gen": drawing.broken_scalar("json", "integer or null", least=0, most=2147483647),
+            "exp": drawing.broken_scalar("json", "integer or null", least=-1, most=4294967295),
+            "lut": drawing.broken_scalar("json", "integer or null", least=0, most=253402300799999),
             "bins": drawing.broken_list(bin(), broken_bin()),
         },
         required=("key", "bins"),
@@ -377,14 +375,14 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "msg": st.just("delete"),
+            "msg": drawing.scalar("string", among=("delete",)),
             "key": key(),
         },
         optional={
-            "durable": st.booleans(),
-            "gen": st.one_of(st.integers(0, 2147483647), st.none()),
-            "exp": st.one_of(st.integers(-1, 4294967295), st.none()),
-            "lut": st.one_of(st.integers(0, 253402300799999), st.none()),
+            "durable": drawing.scalar("boolean"),
+            "gen": drawing.scalar("integer or null", least=0, most=2147483647),
+            "exp": drawing.scalar("integer or null", least=-1, most=4294967295),
+            "lut": drawing.scalar("integer or null", least=0, most=253402300799999),
         },
     )
 
@@ -396,10 +394,10 @@ def broken_delete() -> st.SearchStrategy[Any]:
         delete(),
         {
             "key": broken_key(),
-            "durable": drawing.not_of("boolean"),
-            "gen": drawing.not_of("integer", "null") | drawing.outside("json", 0, 2147483647),
-            "exp": drawing.not_of("integer", "null") | drawing.outside("json", -1, 4294967295),
-            "lut": drawing.not_of("integer", "null") | drawing.outside("json", 0, 253402300799999),
+            "durable": drawing.broken_scalar("json", "boolean"),
+            "gen": drawing.broken_scalar("json", "integer or null", least=0, most=2147483647),
+            "exp": drawing.broken_scalar("json", "integer or null", least=-1, most=4294967295),
+            "lut": drawing.broken_scalar("json", "integer or null", least=0, most=253402300799999),
         },
         required=("key",),
     )

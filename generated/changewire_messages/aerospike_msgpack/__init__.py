@@ -60,13 +60,13 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:08573c72562a69c4d3b80d7561b3f6e2850ab23559c519f96597e1da3a1936b8",
-    "Delete": "sha256:4a3436cbed80d41f7e8cb99fc703df630f1e1bc6e7d97d08cb97d22100127ec6",
+    "Batch": "sha256:792af7091789f31eebceb13105e2fc7966d653a4f671090948bb6464070e9877",
+    "Delete": "sha256:68c95ffa1b1a270c9fc8cd123661b28adf4c6dc6cb70c13dc015f96ab160b343",
     "Key": "sha256:0953a9808dbd0f7e4c20b4532fb90bc93ffb277769388ad428ecc74e0dbe8bef",
     "KeyBatch": "sha256:fbddb53d84c13efcbcd20eb05ae51d31f4d4c7b2f92f4ae89edc13e5575151a7",
-    "LegacyDelete": "sha256:1d78a51e9a7f87224a16cab72073ffce96c5617e02f34edf5580e46d4d6010cf",
-    "Message": "sha256:dfa6dfe2beeea2e80081086d48dbca490247d4780f196bcbcc84207d250b2229",
-    "Write": "sha256:9f727c5c267011fd31ee838d41e1b4743230629bce6b8b3570041de97b6f0078",
+    "LegacyDelete": "sha256:f89da325f6173f958914f8d8961d6f4e7214c7a2628b57d3648423b7b358986c",
+    "Message": "sha256:174200dc38f863523ce07776d4aea7536f6e21ff42a9663e6326947120863164",
+    "Write": "sha256:20f33042e85f0bb34c0603b1c88826c0607ee02194d54e19cb117faaf524235f",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

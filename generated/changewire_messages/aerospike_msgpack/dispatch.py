@@ -47,7 +47,6 @@ _BY_CONSTANTS: Mapping[tuple[int, ...], type[msgspec.Struct]] = {
     (1, 2, 5): models.Delete,
     (1, 2, 2): models.LegacyDelete,
 }
-
 _OPEN: Mapping[tuple[int, ...], int] = {
     (1, 1): 5,
     (1, 2): 5,

@@ -10,10 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Extra,
-    Int64,
-)
+from changewire_messages.support import Extra, Int64
 
 
 class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
@@ -39,8 +36,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
             self.user_key is None
             or (
                 type(self.user_key) is int
-                and not (self.user_key < -9223372036854775808)
-                and not (self.user_key > 9223372036854775807)
+                and -9223372036854775808 <= self.user_key <= 9223372036854775807
             )
             or type(self.user_key) is float
             or type(self.user_key) is str

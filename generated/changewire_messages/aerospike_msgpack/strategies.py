@@ -34,10 +34,10 @@ __all__ = [
 def key() -> st.SearchStrategy[Any]:
     """Draw a valid Key, as parsed from the wire."""
     return drawing.row(
-        st.text(),
-        st.one_of(st.text(), st.none()),
-        st.binary(min_size=20, max_size=20),
-        st.one_of(drawing.INT64, drawing.doubles(), st.text(), st.binary(), st.none()),
+        drawing.scalar("string"),
+        drawing.scalar("string or null"),
+        drawing.scalar("bytes", size=(20, 20)),
+        drawing.scalar("integer or float or string or bytes or null"),
     )
 
 
@@ -47,11 +47,10 @@ def broken_key() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         key(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            1: drawing.not_of("string", "null") | drawing.binaries(),
-            2: drawing.not_of("binary") | st.binary(max_size=19) | st.binary(min_size=21),
-            3: drawing.not_of("integer", "double", "string", "binary", "null")
-            | drawing.outside("msgpack"),
+            0: drawing.broken_scalar("msgpack", "string"),
+            1: drawing.broken_scalar("msgpack", "string or null"),
+            2: drawing.broken_scalar("msgpack", "bytes", size=(20, 20)),
+            3: drawing.broken_scalar("msgpack", "integer or float or string or bytes or null"),
         },
     )
 
@@ -59,7 +58,12 @@ def broken_key() -> st.SearchStrategy[Any]:
 @cache
 def null_bin() -> st.SearchStrategy[Any]:
     """Draw a valid NullBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(0), drawing.INT64, st.none())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(0,)),
+        drawing.scalar("integer"),
+        drawing.scalar("null"),
+    )
 
 
 @cache
@@ -68,9 +72,9 @@ def broken_null_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         null_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("null") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "null"),
         },
         is_open=True,
     )
@@ -79,7 +83,12 @@ def broken_null_bin() -> st.SearchStrategy[Any]:
 @cache
 def integer_bin() -> st.SearchStrategy[Any]:
     """Draw a valid IntegerBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(1), drawing.INT64, drawing.INT64)
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(1,)),
+        drawing.scalar("integer"),
+        drawing.scalar("integer"),
+    )
 
 
 @cache
@@ -88,9 +97,9 @@ def broken_integer_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         integer_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "integer"),
         },
         is_open=True,
     )
@@ -99,7 +108,12 @@ def broken_integer_bin() -> st.SearchStrategy[Any]:
 @cache
 def double_bin() -> st.SearchStrategy[Any]:
     """Draw a valid DoubleBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(2), drawing.INT64, drawing.doubles())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(2,)),
+        drawing.scalar("integer"),
+        drawing.scalar("float"),
+    )
 
 
 @cache
@@ -108,9 +122,9 @@ def broken_double_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         double_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("double") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "float"),
         },
         is_open=True,
     )
@@ -119,7 +133,12 @@ def broken_double_bin() -> st.SearchStrategy[Any]:
 @cache
 def string_bin() -> st.SearchStrategy[Any]:
     """Draw a valid StringBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(3), drawing.INT64, st.text())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(3,)),
+        drawing.scalar("integer"),
+        drawing.scalar("string"),
+    )
 
 
 @cache
@@ -128,9 +147,9 @@ def broken_string_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         string_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("string") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "string"),
         },
         is_open=True,
     )
@@ -139,7 +158,12 @@ def broken_string_bin() -> st.SearchStrategy[Any]:
 @cache
 def blob_bin() -> st.SearchStrategy[Any]:
     """Draw a valid BlobBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(4), drawing.INT64, st.binary())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(4,)),
+        drawing.scalar("integer"),
+        drawing.scalar("bytes"),
+    )
 
 
 @cache
@@ -148,9 +172,9 @@ def broken_blob_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         blob_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("binary"),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "bytes"),
         },
         is_open=True,
     )
@@ -159,7 +183,12 @@ def broken_blob_bin() -> st.SearchStrategy[Any]:
 @cache
 def java_bin() -> st.SearchStrategy[Any]:
     """Draw a valid JavaBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(7), drawing.INT64, st.binary())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(7,)),
+        drawing.scalar("integer"),
+        drawing.scalar("bytes"),
+    )
 
 
 @cache
@@ -168,9 +197,9 @@ def broken_java_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         java_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("binary"),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "bytes"),
         },
         is_open=True,
     )
@@ -179,7 +208,12 @@ def broken_java_bin() -> st.SearchStrategy[Any]:
 @cache
 def language_bin() -> st.SearchStrategy[Any]:
     """Draw a valid LanguageBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.sampled_from((8, 9, 10, 11, 12)), drawing.INT64, st.binary())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(8, 9, 10, 11, 12)),
+        drawing.scalar("integer"),
+        drawing.scalar("bytes"),
+    )
 
 
 @cache
@@ -188,9 +222,9 @@ def broken_language_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         language_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("binary"),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "bytes"),
         },
         is_open=True,
     )
@@ -199,7 +233,12 @@ def broken_language_bin() -> st.SearchStrategy[Any]:
 @cache
 def boolean_bin() -> st.SearchStrategy[Any]:
     """Draw a valid BooleanBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(17), drawing.INT64, st.booleans())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(17,)),
+        drawing.scalar("integer"),
+        drawing.scalar("boolean"),
+    )
 
 
 @cache
@@ -208,9 +247,9 @@ def broken_boolean_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         boolean_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("boolean") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "boolean"),
         },
         is_open=True,
     )
@@ -219,7 +258,12 @@ def broken_boolean_bin() -> st.SearchStrategy[Any]:
 @cache
 def hll_bin() -> st.SearchStrategy[Any]:
     """Draw a valid HllBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(18), drawing.INT64, st.binary())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(18,)),
+        drawing.scalar("integer"),
+        drawing.scalar("bytes"),
+    )
 
 
 @cache
@@ -228,9 +272,9 @@ def broken_hll_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         hll_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("binary"),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "bytes"),
         },
         is_open=True,
     )
@@ -240,9 +284,9 @@ def broken_hll_bin() -> st.SearchStrategy[Any]:
 def map_bin() -> st.SearchStrategy[Any]:
     """Draw a valid MapBin, as parsed from the wire."""
     return drawing.row(
-        st.text(),
-        st.just(19),
-        drawing.INT64,
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(19,)),
+        drawing.scalar("integer"),
         st.dictionaries(drawing.map_keys(), drawing.msgpack_values(), max_size=4),
     )
 
@@ -253,8 +297,8 @@ def broken_map_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         map_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
             3: drawing.broken_map(drawing.msgpack_values(), drawing.NOTHING),
         },
         is_open=True,
@@ -265,7 +309,10 @@ def broken_map_bin() -> st.SearchStrategy[Any]:
 def list_bin() -> st.SearchStrategy[Any]:
     """Draw a valid ListBin, as parsed from the wire."""
     return drawing.row(
-        st.text(), st.just(20), drawing.INT64, st.lists(drawing.msgpack_values(), max_size=4)
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(20,)),
+        drawing.scalar("integer"),
+        st.lists(drawing.msgpack_values(), max_size=4),
     )
 
 
@@ -275,8 +322,8 @@ def broken_list_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         list_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
             3: drawing.broken_list(drawing.msgpack_values(), drawing.NOTHING),
         },
         is_open=True,
@@ -286,7 +333,12 @@ def broken_list_bin() -> st.SearchStrategy[Any]:
 @cache
 def geojson_bin() -> st.SearchStrategy[Any]:
     """Draw a valid GeojsonBin, as parsed from the wire."""
-    return drawing.row(st.text(), st.just(23), drawing.INT64, st.text())
+    return drawing.row(
+        drawing.scalar("string"),
+        drawing.scalar("integer", among=(23,)),
+        drawing.scalar("integer"),
+        drawing.scalar("string"),
+    )
 
 
 @cache
@@ -295,9 +347,9 @@ def broken_geojson_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         geojson_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            3: drawing.not_of("string") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
+            3: drawing.broken_scalar("msgpack", "string"),
         },
         is_open=True,
     )
@@ -307,11 +359,9 @@ def broken_geojson_bin() -> st.SearchStrategy[Any]:
 def unknown_bin() -> st.SearchStrategy[Any]:
     """Draw a valid UnknownBin, as parsed from the wire."""
     return drawing.row(
-        st.text(),
-        drawing.INT64.filter(
-            lambda value: value not in (0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 17, 18, 19, 20, 23)
-        ),
-        drawing.INT64,
+        drawing.scalar("string"),
+        drawing.scalar("integer", none_of=(0, 1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 17, 18, 19, 20, 23)),
+        drawing.scalar("integer"),
         drawing.msgpack_values(),
     )
 
@@ -322,8 +372,8 @@ def broken_unknown_bin() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         unknown_bin(),
         {
-            0: drawing.not_of("string") | drawing.binaries(),
-            2: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "string"),
+            2: drawing.broken_scalar("msgpack", "integer"),
             3: drawing.NOTHING,
         },
         is_open=True,
@@ -376,9 +426,9 @@ def write_payload() -> st.SearchStrategy[Any]:
     """Draw a valid WritePayload, as parsed from the wire."""
     return drawing.row(
         key(),
-        st.one_of(st.integers(0, 2147483647), st.none()),
-        st.one_of(st.integers(-1, 4294967295), st.none()),
-        st.one_of(st.integers(0, 253402300799999), st.none()),
+        drawing.scalar("integer or null", least=0, most=2147483647),
+        drawing.scalar("integer or null", least=-1, most=4294967295),
+        drawing.scalar("integer or null", least=0, most=253402300799999),
         st.lists(bin(), max_size=4),
     )
 
@@ -390,15 +440,9 @@ def broken_write_payload() -> st.SearchStrategy[Any]:
         write_payload(),
         {
             0: broken_key(),
-            1: drawing.not_of("integer", "null")
-            | drawing.outside("msgpack", 0, 2147483647)
-            | drawing.binaries(),
-            2: drawing.not_of("integer", "null")
-            | drawing.outside("msgpack", -1, 4294967295)
-            | drawing.binaries(),
-            3: drawing.not_of("integer", "null")
-            | drawing.outside("msgpack", 0, 253402300799999)
-            | drawing.binaries(),
+            1: drawing.broken_scalar("msgpack", "integer or null", least=0, most=2147483647),
+            2: drawing.broken_scalar("msgpack", "integer or null", least=-1, most=4294967295),
+            3: drawing.broken_scalar("msgpack", "integer or null", least=0, most=253402300799999),
             4: drawing.broken_list(bin(), broken_bin()),
         },
         is_open=True,
@@ -408,7 +452,11 @@ def broken_write_payload() -> st.SearchStrategy[Any]:
 @cache
 def write() -> st.SearchStrategy[Any]:
     """Draw a valid Write, as parsed from the wire."""
-    return drawing.row(st.just(1), st.just(1), write_payload())
+    return drawing.row(
+        drawing.scalar("integer", among=(1,)),
+        drawing.scalar("integer", among=(1,)),
+        write_payload(),
+    )
 
 
 @cache
@@ -417,12 +465,8 @@ def broken_write() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         write(),
         {
-            0: drawing.not_of("integer")
-            | drawing.INT64.filter(lambda value: value != 1)
-            | drawing.binaries(),
-            1: drawing.not_of("integer")
-            | drawing.INT64.filter(lambda value: value != 1)
-            | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "integer", among=(1,)),
+            1: drawing.broken_scalar("msgpack", "integer", among=(1,)),
             2: broken_write_payload(),
         },
         is_open=True,
@@ -434,10 +478,10 @@ def delete_payload() -> st.SearchStrategy[Any]:
     """Draw a valid DeletePayload, as parsed from the wire."""
     return drawing.row(
         key(),
-        drawing.INT64,
-        st.one_of(st.integers(0, 2147483647), st.none()),
-        st.one_of(st.integers(-1, 4294967295), st.none()),
-        st.one_of(st.integers(0, 253402300799999), st.none()),
+        drawing.scalar("integer"),
+        drawing.scalar("integer or null", least=0, most=2147483647),
+        drawing.scalar("integer or null", least=-1, most=4294967295),
+        drawing.scalar("integer or null", least=0, most=253402300799999),
     )
 
 
@@ -448,16 +492,10 @@ def broken_delete_payload() -> st.SearchStrategy[Any]:
         delete_payload(),
         {
             0: broken_key(),
-            1: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
-            2: drawing.not_of("integer", "null")
-            | drawing.outside("msgpack", 0, 2147483647)
-            | drawing.binaries(),
-            3: drawing.not_of("integer", "null")
-            | drawing.outside("msgpack", -1, 4294967295)
-            | drawing.binaries(),
-            4: drawing.not_of("integer", "null")
-            | drawing.outside("msgpack", 0, 253402300799999)
-            | drawing.binaries(),
+            1: drawing.broken_scalar("msgpack", "integer"),
+            2: drawing.broken_scalar("msgpack", "integer or null", least=0, most=2147483647),
+            3: drawing.broken_scalar("msgpack", "integer or null", least=-1, most=4294967295),
+            4: drawing.broken_scalar("msgpack", "integer or null", least=0, most=253402300799999),
         },
         is_open=True,
     )
@@ -466,7 +504,11 @@ def broken_delete_payload() -> st.SearchStrategy[Any]:
 @cache
 def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
-    return drawing.row(st.just(1), st.just(2), delete_payload())
+    return drawing.row(
+        drawing.scalar("integer", among=(1,)),
+        drawing.scalar("integer", among=(2,)),
+        delete_payload(),
+    )
 
 
 @cache
@@ -475,12 +517,8 @@ def broken_delete() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         delete(),
         {
-            0: drawing.not_of("integer")
-            | drawing.INT64.filter(lambda value: value != 1)
-            | drawing.binaries(),
-            1: drawing.not_of("integer")
-            | drawing.INT64.filter(lambda value: value != 2)
-            | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "integer", among=(1,)),
+            1: drawing.broken_scalar("msgpack", "integer", among=(2,)),
             2: broken_delete_payload(),
         },
         is_open=True,
@@ -490,7 +528,7 @@ def broken_delete() -> st.SearchStrategy[Any]:
 @cache
 def legacy_delete_payload() -> st.SearchStrategy[Any]:
     """Draw a valid LegacyDeletePayload, as parsed from the wire."""
-    return drawing.row(key(), drawing.INT64)
+    return drawing.row(key(), drawing.scalar("integer"))
 
 
 @cache
@@ -500,7 +538,7 @@ def broken_legacy_delete_payload() -> st.SearchStrategy[Any]:
         legacy_delete_payload(),
         {
             0: broken_key(),
-            1: drawing.not_of("integer") | drawing.outside("msgpack") | drawing.binaries(),
+            1: drawing.broken_scalar("msgpack", "integer"),
         },
     )
 
@@ -508,7 +546,11 @@ def broken_legacy_delete_payload() -> st.SearchStrategy[Any]:
 @cache
 def legacy_delete() -> st.SearchStrategy[Any]:
     """Draw a valid LegacyDelete, as parsed from the wire."""
-    return drawing.row(st.just(1), st.just(2), legacy_delete_payload())
+    return drawing.row(
+        drawing.scalar("integer", among=(1,)),
+        drawing.scalar("integer", among=(2,)),
+        legacy_delete_payload(),
+    )
 
 
 @cache
@@ -517,12 +559,8 @@ def broken_legacy_delete() -> st.SearchStrategy[Any]:
     return drawing.broken_row(
         legacy_delete(),
         {
-            0: drawing.not_of("integer")
-            | drawing.INT64.filter(lambda value: value != 1)
-            | drawing.binaries(),
-            1: drawing.not_of("integer")
-            | drawing.INT64.filter(lambda value: value != 2)
-            | drawing.binaries(),
+            0: drawing.broken_scalar("msgpack", "integer", among=(1,)),
+            1: drawing.broken_scalar("msgpack", "integer", among=(2,)),
             2: broken_legacy_delete_payload(),
         },
         is_open=True,

@@ -10,10 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Extra,
-    Int64,
-)
+from changewire_messages.support import Extra, Int64
 
 
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):

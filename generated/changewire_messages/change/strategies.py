@@ -20,10 +20,10 @@ def source() -> st.SearchStrategy[Any]:
     """Draw a valid Source, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "system": st.text(),
-            "database": st.one_of(st.text(), st.none()),
-            "schema": st.one_of(st.text(), st.none()),
-            "table": st.one_of(st.text(), st.none()),
+            "system": drawing.scalar("string"),
+            "database": drawing.scalar("string or null"),
+            "schema": drawing.scalar("string or null"),
+            "table": drawing.scalar("string or null"),
         },
     )
 
@@ -34,10 +34,10 @@ def broken_source() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         source(),
         {
-            "system": drawing.not_of("string"),
-            "database": drawing.not_of("string", "null"),
-            "schema": drawing.not_of("string", "null"),
-            "table": drawing.not_of("string", "null"),
+            "system": drawing.broken_scalar("json", "string"),
+            "database": drawing.broken_scalar("json", "string or null"),
+            "schema": drawing.broken_scalar("json", "string or null"),
+            "table": drawing.broken_scalar("json", "string or null"),
         },
         required=("system", "database", "schema", "table"),
     )
@@ -72,8 +72,8 @@ def sequence() -> st.SearchStrategy[Any]:
     """Draw a valid Sequence, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "major": drawing.INT64,
-            "minor": drawing.INT64,
+            "major": drawing.scalar("integer"),
+            "minor": drawing.scalar("integer"),
         },
     )
 
@@ -84,8 +84,8 @@ def broken_sequence() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         sequence(),
         {
-            "major": drawing.not_of("integer") | drawing.outside("json"),
-            "minor": drawing.not_of("integer") | drawing.outside("json"),
+            "major": drawing.broken_scalar("json", "integer"),
+            "minor": drawing.broken_scalar("json", "integer"),
         },
         required=("major", "minor"),
     )
@@ -96,8 +96,9 @@ def change() -> st.SearchStrategy[Any]:
     """Draw a valid Change, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(
-                (
+            "op": drawing.scalar(
+                "string",
+                among=(
                     "insert",
                     "update",
                     "upsert",
@@ -110,17 +111,17 @@ def change() -> st.SearchStrategy[Any]:
                     "truncate",
                     "empty",
                     "other",
-                )
+                ),
             ),
             "source": source(),
             "key": st.one_of(st.none(), row()),
             "before_key": st.one_of(st.none(), row()),
             "before": st.one_of(st.none(), row()),
             "after": st.one_of(st.none(), row()),
-            "event_time": st.one_of(drawing.datetime_texts(), st.none()),
+            "event_time": drawing.scalar("date-time text or null"),
             "sequence": st.one_of(st.none(), sequence()),
-            "ddl": st.one_of(st.text(), st.none()),
-            "schema_fingerprint": st.one_of(st.text(), st.none()),
+            "ddl": drawing.scalar("string or null"),
+            "schema_fingerprint": drawing.scalar("string or null"),
             "attributes": row(),
         },
     )
@@ -132,35 +133,33 @@ def broken_change() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         change(),
         {
-            "op": drawing.not_of("string")
-            | st.text().filter(
-                lambda value: (
-                    value
-                    not in (
-                        "insert",
-                        "update",
-                        "upsert",
-                        "delete",
-                        "read",
-                        "heartbeat",
-                        "ddl",
-                        "statement",
-                        "transaction",
-                        "truncate",
-                        "empty",
-                        "other",
-                    )
-                )
+            "op": drawing.broken_scalar(
+                "json",
+                "string",
+                among=(
+                    "insert",
+                    "update",
+                    "upsert",
+                    "delete",
+                    "read",
+                    "heartbeat",
+                    "ddl",
+                    "statement",
+                    "transaction",
+                    "truncate",
+                    "empty",
+                    "other",
+                ),
             ),
             "source": broken_source(),
             "key": drawing.not_null(broken_row()),
             "before_key": drawing.not_null(broken_row()),
             "before": drawing.not_null(broken_row()),
             "after": drawing.not_null(broken_row()),
-            "event_time": drawing.not_of("string", "null") | st.just("yesterday"),
+            "event_time": drawing.broken_scalar("json", "date-time text or null"),
             "sequence": drawing.not_null(broken_sequence()),
-            "ddl": drawing.not_of("string", "null"),
-            "schema_fingerprint": drawing.not_of("string", "null"),
+            "ddl": drawing.broken_scalar("json", "string or null"),
+            "schema_fingerprint": drawing.broken_scalar("json", "string or null"),
             "attributes": broken_row(),
         },
         required=(
@@ -184,11 +183,11 @@ def reason() -> st.SearchStrategy[Any]:
     """Draw a valid Reason, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "code": st.text(),
-            "pointer": st.text(),
-            "rule": st.text(),
-            "expected": st.text(),
-            "actual": st.text(),
+            "code": drawing.scalar("string"),
+            "pointer": drawing.scalar("string"),
+            "rule": drawing.scalar("string"),
+            "expected": drawing.scalar("string"),
+            "actual": drawing.scalar("string"),
         },
     )
 
@@ -199,11 +198,11 @@ def broken_reason() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         reason(),
         {
-            "code": drawing.not_of("string"),
-            "pointer": drawing.not_of("string"),
-            "rule": drawing.not_of("string"),
-            "expected": drawing.not_of("string"),
-            "actual": drawing.not_of("string"),
+            "code": drawing.broken_scalar("json", "string"),
+            "pointer": drawing.broken_scalar("json", "string"),
+            "rule": drawing.broken_scalar("json", "string"),
+            "expected": drawing.broken_scalar("json", "string"),
+            "actual": drawing.broken_scalar("json", "string"),
         },
         required=("code", "pointer", "rule", "expected", "actual"),
     )
@@ -214,12 +213,12 @@ def rejection() -> st.SearchStrategy[Any]:
     """Draw a valid Rejection, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "element": st.integers(0, 9223372036854775807),
-            "code": st.text(),
-            "pointer": st.text(),
-            "message": st.text(),
-            "byte_offset": st.one_of(st.integers(0, 9223372036854775807), st.none()),
-            "format": st.text(),
+            "element": drawing.scalar("integer", least=0),
+            "code": drawing.scalar("string"),
+            "pointer": drawing.scalar("string"),
+            "message": drawing.scalar("string"),
+            "byte_offset": drawing.scalar("integer or null", least=0),
+            "format": drawing.scalar("string"),
             "reasons": st.lists(reason(), max_size=4),
         },
     )
@@ -231,13 +230,12 @@ def broken_rejection() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         rejection(),
         {
-            "element": drawing.not_of("integer") | drawing.outside("json", 0, 9223372036854775807),
-            "code": drawing.not_of("string"),
-            "pointer": drawing.not_of("string"),
-            "message": drawing.not_of("string"),
-            "byte_offset": drawing.not_of("integer", "null")
-            | drawing.outside("json", 0, 9223372036854775807),
-            "format": drawing.not_of("string"),
+            "element": drawing.broken_scalar("json", "integer", least=0),
+            "code": drawing.broken_scalar("json", "string"),
+            "pointer": drawing.broken_scalar("json", "string"),
+            "message": drawing.broken_scalar("json", "string"),
+            "byte_offset": drawing.broken_scalar("json", "integer or null", least=0),
+            "format": drawing.broken_scalar("json", "string"),
             "reasons": drawing.broken_list(reason(), broken_reason()),
         },
         required=("element", "code", "pointer", "message", "byte_offset", "format", "reasons"),

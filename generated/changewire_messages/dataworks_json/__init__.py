@@ -95,7 +95,7 @@ DIGESTS: Final[Mapping[str, str]] = {
     "Delete": "sha256:39e548fc37845821698f235c3c3025c2b6d80c04943f600bff162fd7ed6a0ada",
     "Heartbeat": "sha256:1c7398256907a83963c83e0feb2823771fd2dce66da0a85bbdb03e79250fde8a",
     "Insert": "sha256:ee2224c1de1643e0bf754a4b5ac0959b3d495ba9587e8763095c4dfcb576e23f",
-    "Message": "sha256:356b299ebe86d8ed6548531c8018ea7f9dcc7aa48c7b65d152dcbe606b4c3b71",
+    "Message": "sha256:41ba37aac6fc9f664e10d534c6d4a03a38d3d323e18df062192c33e46ed64c92",
     "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
     "Query": "sha256:df00e218bfb23f1fe6088b6bf7c726135d61d6bae71ef1de098aaf0743483e8a",
     "Transaction": "sha256:c6f415f2c08eb7f5692ac733629be3bc34a3aade016ce833b6028999dec115ba",

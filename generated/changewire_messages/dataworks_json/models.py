@@ -10,13 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Extra,
-    Int64,
-    OpenTag,
-    constructor_call,
-    repeated,
-)
+from changewire_messages.support import Extra, Int64, OpenTag, constructor_call, repeated
 
 
 class ColumnType(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
@@ -26,10 +20,7 @@ class ColumnType(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_
     """Name of the column; any text."""
 
     type: str
-    """BOOLEAN, DATE (what a clock showed in the time zone of the task, as milliseconds since
-    the Unix epoch), BYTES (Base64), STRING, LONG (integer of 64 bits, with or without sign)
-    or DOUBLE (number; or text of a number, NaN or an infinity).
-    """
+    """Type of the column. A column of a type that has no meaning yet stays as JSON has it."""
 
 
 class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):

@@ -43,8 +43,8 @@ def column_type() -> st.SearchStrategy[Any]:
     """Draw a valid ColumnType, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "name": st.text(),
-            "type": st.text(),
+            "name": drawing.scalar("string"),
+            "type": drawing.scalar("string"),
         },
     )
 
@@ -55,8 +55,8 @@ def broken_column_type() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         column_type(),
         {
-            "name": drawing.not_of("string"),
-            "type": drawing.not_of("string"),
+            "name": drawing.broken_scalar("json", "string"),
+            "type": drawing.broken_scalar("json", "string"),
         },
         required=("name", "type"),
     )
@@ -68,11 +68,11 @@ def source() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "dbType": st.one_of(st.text(), st.none()),
-            "dbVersion": st.one_of(st.text(), st.none()),
-            "dbName": st.one_of(st.text(), st.none()),
-            "schemaName": st.one_of(st.text(), st.none()),
-            "tableName": st.one_of(st.text(), st.none()),
+            "dbType": drawing.scalar("string or null"),
+            "dbVersion": drawing.scalar("string or null"),
+            "dbName": drawing.scalar("string or null"),
+            "schemaName": drawing.scalar("string or null"),
+            "tableName": drawing.scalar("string or null"),
         },
     )
 
@@ -83,11 +83,11 @@ def broken_source() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         source(),
         {
-            "dbType": drawing.not_of("string", "null"),
-            "dbVersion": drawing.not_of("string", "null"),
-            "dbName": drawing.not_of("string", "null"),
-            "schemaName": drawing.not_of("string", "null"),
-            "tableName": drawing.not_of("string", "null"),
+            "dbType": drawing.broken_scalar("json", "string or null"),
+            "dbVersion": drawing.broken_scalar("json", "string or null"),
+            "dbName": drawing.broken_scalar("json", "string or null"),
+            "schemaName": drawing.broken_scalar("json", "string or null"),
+            "tableName": drawing.broken_scalar("json", "string or null"),
         },
     )
 
@@ -99,7 +99,7 @@ def data_schema() -> st.SearchStrategy[Any]:
         {},
         optional={
             "dataColumn": st.one_of(st.none(), st.lists(column_type(), max_size=4)),
-            "primaryKey": st.one_of(st.none(), st.lists(st.text(), max_size=4)),
+            "primaryKey": st.one_of(st.none(), st.lists(drawing.scalar("string"), max_size=4)),
             "source": st.one_of(st.none(), source()),
         },
     )
@@ -115,7 +115,9 @@ def broken_data_schema() -> st.SearchStrategy[Any]:
                 drawing.broken_list(column_type(), broken_column_type())
             ),
             "primaryKey": drawing.not_null(
-                drawing.broken_list(st.text(), drawing.not_of("string"))
+                drawing.broken_list(
+                    drawing.scalar("string"), drawing.broken_scalar("json", "string")
+                )
             ),
             "source": drawing.not_null(broken_source()),
         },
@@ -149,11 +151,11 @@ def times() -> st.SearchStrategy[Any]:
     """Draw a valid Times, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "eventTime": st.integers(-62135596800000, 253402300799999),
+            "eventTime": drawing.scalar("integer", least=-62135596800000, most=253402300799999),
         },
         optional={
-            "systemTime": st.one_of(drawing.INT64, st.none()),
-            "checkpointTime": st.one_of(drawing.INT64, st.none()),
+            "systemTime": drawing.scalar("integer or null"),
+            "checkpointTime": drawing.scalar("integer or null"),
         },
     )
 
@@ -164,10 +166,11 @@ def broken_times() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         times(),
         {
-            "eventTime": drawing.not_of("integer")
-            | drawing.outside("json", -62135596800000, 253402300799999),
-            "systemTime": drawing.not_of("integer", "null") | drawing.outside("json"),
-            "checkpointTime": drawing.not_of("integer", "null") | drawing.outside("json"),
+            "eventTime": drawing.broken_scalar(
+                "json", "integer", least=-62135596800000, most=253402300799999
+            ),
+            "systemTime": drawing.broken_scalar("json", "integer or null"),
+            "checkpointTime": drawing.broken_scalar("json", "integer or null"),
         },
         required=("eventTime",),
     )
@@ -179,8 +182,8 @@ def ddl_statement() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "text": st.one_of(st.text(), st.none()),
-            "ddlMeta": st.one_of(drawing.base64_texts(), st.none()),
+            "text": drawing.scalar("string or null"),
+            "ddlMeta": drawing.scalar("Base64 text or null"),
         },
     )
 
@@ -191,8 +194,8 @@ def broken_ddl_statement() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         ddl_statement(),
         {
-            "text": drawing.not_of("string", "null"),
-            "ddlMeta": drawing.not_of("string", "null") | drawing.not_base64_texts(),
+            "text": drawing.broken_scalar("json", "string or null"),
+            "ddlMeta": drawing.broken_scalar("json", "Base64 text or null"),
         },
     )
 
@@ -202,14 +205,16 @@ def ddl() -> st.SearchStrategy[Any]:
     """Draw a valid Ddl, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX")),
+            "op": drawing.scalar(
+                "string", among=("CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX")
+            ),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -223,8 +228,8 @@ def broken_ddl() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -237,14 +242,14 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("DELETE"),
+            "op": drawing.scalar("string", among=("DELETE",)),
             "before": image(),
             "timestamp": times(),
         },
         optional={
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -258,8 +263,8 @@ def broken_delete() -> st.SearchStrategy[Any]:
         {
             "before": broken_image(),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -272,14 +277,14 @@ def heartbeat() -> st.SearchStrategy[Any]:
     """Draw a valid Heartbeat, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("MHEARTBEAT"),
+            "op": drawing.scalar("string", among=("MHEARTBEAT",)),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -293,8 +298,8 @@ def broken_heartbeat() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -307,14 +312,14 @@ def insert() -> st.SearchStrategy[Any]:
     """Draw a valid Insert, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("INSERT"),
+            "op": drawing.scalar("string", among=("INSERT",)),
             "after": image(),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -328,8 +333,8 @@ def broken_insert() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": broken_image(),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -342,14 +347,14 @@ def update_before() -> st.SearchStrategy[Any]:
     """Draw a valid UpdateBefore, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(("UPDATE_BEFOR", "UPDATE_BEFORE")),
+            "op": drawing.scalar("string", among=("UPDATE_BEFOR", "UPDATE_BEFORE")),
             "before": image(),
             "timestamp": times(),
         },
         optional={
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -363,8 +368,8 @@ def broken_update_before() -> st.SearchStrategy[Any]:
         {
             "before": broken_image(),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -377,14 +382,14 @@ def update_after() -> st.SearchStrategy[Any]:
     """Draw a valid UpdateAfter, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("UPDATE_AFTER"),
+            "op": drawing.scalar("string", among=("UPDATE_AFTER",)),
             "after": image(),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -398,8 +403,8 @@ def broken_update_after() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": broken_image(),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -412,14 +417,14 @@ def truncate() -> st.SearchStrategy[Any]:
     """Draw a valid Truncate, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("TRUNCATE"),
+            "op": drawing.scalar("string", among=("TRUNCATE",)),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -433,8 +438,8 @@ def broken_truncate() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -447,14 +452,14 @@ def query() -> st.SearchStrategy[Any]:
     """Draw a valid Query, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("QUERY"),
+            "op": drawing.scalar("string", among=("QUERY",)),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -468,8 +473,8 @@ def broken_query() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -482,16 +487,17 @@ def transaction() -> st.SearchStrategy[Any]:
     """Draw a valid Transaction, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.sampled_from(
-                ("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK")
+            "op": drawing.scalar(
+                "string",
+                among=("TRANSACTION_BEGIN", "TRANSACTION_END", "GTID", "XACOMMIT", "XAROLLBACK"),
             ),
             "timestamp": times(),
         },
         optional={
             "before": st.one_of(st.none(), image()),
             "after": st.one_of(st.none(), image()),
-            "sequenceId": st.one_of(st.text(), st.none()),
-            "scn": st.one_of(st.text(), st.none()),
+            "sequenceId": drawing.scalar("string or null"),
+            "scn": drawing.scalar("string or null"),
             "ddl": st.one_of(st.none(), ddl_statement()),
         },
     )
@@ -505,8 +511,8 @@ def broken_transaction() -> st.SearchStrategy[Any]:
         {
             "before": drawing.not_null(broken_image()),
             "after": drawing.not_null(broken_image()),
-            "sequenceId": drawing.not_of("string", "null"),
-            "scn": drawing.not_of("string", "null"),
+            "sequenceId": drawing.broken_scalar("json", "string or null"),
+            "scn": drawing.broken_scalar("json", "string or null"),
             "timestamp": broken_times(),
             "ddl": drawing.not_null(broken_ddl_statement()),
         },
@@ -615,7 +621,7 @@ def message() -> st.SearchStrategy[Any]:
         {
             "schema": data_schema(),
             "payload": payload(),
-            "version": st.text(),
+            "version": drawing.scalar("string"),
         },
     )
 
@@ -628,7 +634,7 @@ def broken_message() -> st.SearchStrategy[Any]:
         {
             "schema": broken_data_schema(),
             "payload": broken_payload(),
-            "version": drawing.not_of("string"),
+            "version": drawing.broken_scalar("json", "string"),
         },
         required=("schema", "payload", "version"),
     )

@@ -396,7 +396,6 @@ _PAYLOAD_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "XACOMMIT": _transaction,
     "XAROLLBACK": _transaction,
 }
-
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "Ddl": _ddl,
     "Delete": _delete,

@@ -52,10 +52,10 @@ ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "ConnectSchema": "sha256:8b947a08f0a1e22db8094b3a7b42337476c730ab9f612df4f348625f88546afd",
+    "ConnectSchema": "sha256:295dafe16a35fe0d164926018d58620b14a7cea4a506fdddf7e274f6502556bb",
     "Delete": "sha256:70d456ab19e979a290d344c9b17701d7192b466f7cb2380b27b5fa1391626dfa",
     "Insert": "sha256:9f05fbf863275df351c875224b07364640dd741461b294b2fcc80c14fa5ffabe",
-    "Message": "sha256:2d265c9c50ffb13e1552dc69a7659676afa3f58702a20291c0eea8ae7030d2bf",
+    "Message": "sha256:a7dfff72ebd41e28dfece01e63b92aa95ba78821f56fef8829f4b7b033286191",
     "Read": "sha256:f092d86b6d2b9d587198253bbf5958b592e689427db6b5a79150e655ed5aaa08",
     "Update": "sha256:c75e25bf0e7ec4e623b4f4c73e652f1df674c765059e922783bff523aae71bc4",
 }

@@ -9,10 +9,10 @@ from changewire_messages.fields import Field, MapOf, Struct
 
 # fmt: off
 CONNECT_SCHEMA = Struct("A schema of Kafka Connect as its JsonConverter writes it: the type of one value, in a struct with the types of its fields, and so on. An empty object says nothing.", [
-    Field("type", "string", "optional", "Type of the value: boolean, int8, int16, int32, int64, float, double, bytes, string, array, map or struct."),
+    Field("type", "string", "optional", "Type of the value."),
     Field("optional", "boolean", "optional", "Whether the value may be null; absent means that it may not."),
     Field("field", "string", "optional", "Name of the field; in the fields of a struct.", "field_"),
-    Field("name", "string", "optional", "Name of the logical type, or of the schema."),
+    Field("name", "string", "optional", "Name of the logical type, or of the schema. Of another name or another type, the value is as its type says."),
     Field("version", "integer", "optional", "Version of the schema of that name."),
     Field("doc", "string", "optional", "Text for readers of the schema."),
     Field("parameters", MapOf("string"), "optional", "Parameters of the logical type, such as the scale of a decimal."),

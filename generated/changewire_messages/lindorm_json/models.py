@@ -25,9 +25,7 @@ class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, 
     """
 
     type: str | UnsetType = UNSET
-    """Type of the value: boolean, int8, int16, int32, int64, float, double, bytes, string,
-    array, map or struct.
-    """
+    """Type of the value."""
 
     optional: bool | None | UnsetType = UNSET
     """Whether the value may be null; absent means that it may not."""
@@ -36,7 +34,9 @@ class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, 
     """Name of the field; in the fields of a struct."""
 
     name: str | None | UnsetType = UNSET
-    """Name of the logical type, or of the schema."""
+    """Name of the logical type, or of the schema. Of another name or another type, the value
+    is as its type says.
+    """
 
     version: Int64 | None | UnsetType = UNSET
     """Version of the schema of that name."""

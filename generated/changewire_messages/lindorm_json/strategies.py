@@ -34,13 +34,15 @@ def connect_schema() -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(
         {},
         optional={
-            "type": st.text(),
-            "optional": st.one_of(st.booleans(), st.none()),
-            "field": st.one_of(st.text(), st.none()),
-            "name": st.one_of(st.text(), st.none()),
-            "version": st.one_of(drawing.INT64, st.none()),
-            "doc": st.one_of(st.text(), st.none()),
-            "parameters": st.one_of(st.none(), st.dictionaries(st.text(), st.text(), max_size=4)),
+            "type": drawing.scalar("string"),
+            "optional": drawing.scalar("boolean or null"),
+            "field": drawing.scalar("string or null"),
+            "name": drawing.scalar("string or null"),
+            "version": drawing.scalar("integer or null"),
+            "doc": drawing.scalar("string or null"),
+            "parameters": st.one_of(
+                st.none(), st.dictionaries(st.text(), drawing.scalar("string"), max_size=4)
+            ),
             "default": drawing.json_values(),
             "fields": st.one_of(st.none(), st.lists(drawing.later(connect_schema), max_size=4)),
             "items": drawing.later(connect_schema),
@@ -56,13 +58,17 @@ def broken_connect_schema() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         connect_schema(),
         {
-            "type": drawing.not_of("string"),
-            "optional": drawing.not_of("boolean", "null"),
-            "field": drawing.not_of("string", "null"),
-            "name": drawing.not_of("string", "null"),
-            "version": drawing.not_of("integer", "null") | drawing.outside("json"),
-            "doc": drawing.not_of("string", "null"),
-            "parameters": drawing.not_null(drawing.broken_map(st.text(), drawing.not_of("string"))),
+            "type": drawing.broken_scalar("json", "string"),
+            "optional": drawing.broken_scalar("json", "boolean or null"),
+            "field": drawing.broken_scalar("json", "string or null"),
+            "name": drawing.broken_scalar("json", "string or null"),
+            "version": drawing.broken_scalar("json", "integer or null"),
+            "doc": drawing.broken_scalar("json", "string or null"),
+            "parameters": drawing.not_null(
+                drawing.broken_map(
+                    drawing.scalar("string"), drawing.broken_scalar("json", "string")
+                )
+            ),
             "default": drawing.NOTHING,
             "fields": drawing.not_null(
                 drawing.broken_list(
@@ -93,13 +99,13 @@ def source() -> st.SearchStrategy[Any]:
     """Draw a valid Source, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "namespace": st.text(),
-            "table": st.text(),
-            "ts_ms": drawing.INT64,
+            "namespace": drawing.scalar("string"),
+            "table": drawing.scalar("string"),
+            "ts_ms": drawing.scalar("integer"),
         },
         optional={
-            "version": st.one_of(st.text(), st.none()),
-            "db": st.one_of(st.text(), st.none()),
+            "version": drawing.scalar("string or null"),
+            "db": drawing.scalar("string or null"),
         },
     )
 
@@ -110,11 +116,11 @@ def broken_source() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         source(),
         {
-            "version": drawing.not_of("string", "null"),
-            "db": drawing.not_of("string", "null"),
-            "namespace": drawing.not_of("string"),
-            "table": drawing.not_of("string"),
-            "ts_ms": drawing.not_of("integer") | drawing.outside("json"),
+            "version": drawing.broken_scalar("json", "string or null"),
+            "db": drawing.broken_scalar("json", "string or null"),
+            "namespace": drawing.broken_scalar("json", "string"),
+            "table": drawing.broken_scalar("json", "string"),
+            "ts_ms": drawing.broken_scalar("json", "integer"),
         },
         required=("namespace", "table", "ts_ms"),
     )
@@ -125,8 +131,8 @@ def delete() -> st.SearchStrategy[Any]:
     """Draw a valid Delete, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("d"),
-            "ts_ms": drawing.INT64,
+            "op": drawing.scalar("string", among=("d",)),
+            "ts_ms": drawing.scalar("integer"),
             "source": source(),
         },
         optional={
@@ -142,7 +148,7 @@ def broken_delete() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         delete(),
         {
-            "ts_ms": drawing.not_of("integer") | drawing.outside("json"),
+            "ts_ms": drawing.broken_scalar("json", "integer"),
             "before": drawing.not_null(broken_row()),
             "after": drawing.not_null(broken_row()),
             "source": broken_source(),
@@ -156,8 +162,8 @@ def insert() -> st.SearchStrategy[Any]:
     """Draw a valid Insert, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("c"),
-            "ts_ms": drawing.INT64,
+            "op": drawing.scalar("string", among=("c",)),
+            "ts_ms": drawing.scalar("integer"),
             "after": row(),
             "source": source(),
         },
@@ -173,7 +179,7 @@ def broken_insert() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         insert(),
         {
-            "ts_ms": drawing.not_of("integer") | drawing.outside("json"),
+            "ts_ms": drawing.broken_scalar("json", "integer"),
             "before": drawing.not_null(broken_row()),
             "after": broken_row(),
             "source": broken_source(),
@@ -187,8 +193,8 @@ def update() -> st.SearchStrategy[Any]:
     """Draw a valid Update, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("u"),
-            "ts_ms": drawing.INT64,
+            "op": drawing.scalar("string", among=("u",)),
+            "ts_ms": drawing.scalar("integer"),
             "after": row(),
             "source": source(),
         },
@@ -204,7 +210,7 @@ def broken_update() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         update(),
         {
-            "ts_ms": drawing.not_of("integer") | drawing.outside("json"),
+            "ts_ms": drawing.broken_scalar("json", "integer"),
             "before": drawing.not_null(broken_row()),
             "after": broken_row(),
             "source": broken_source(),
@@ -218,8 +224,8 @@ def read() -> st.SearchStrategy[Any]:
     """Draw a valid Read, as parsed from the wire."""
     return st.fixed_dictionaries(
         {
-            "op": st.just("r"),
-            "ts_ms": drawing.INT64,
+            "op": drawing.scalar("string", among=("r",)),
+            "ts_ms": drawing.scalar("integer"),
             "after": row(),
             "source": source(),
         },
@@ -235,7 +241,7 @@ def broken_read() -> st.SearchStrategy[Any]:
     return drawing.broken_object(
         read(),
         {
-            "ts_ms": drawing.not_of("integer") | drawing.outside("json"),
+            "ts_ms": drawing.broken_scalar("json", "integer"),
             "before": drawing.not_null(broken_row()),
             "after": broken_row(),
             "source": broken_source(),

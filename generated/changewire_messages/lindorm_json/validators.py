@@ -203,7 +203,6 @@ _PAYLOAD_ARMS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "d": _delete,
     "r": _read,
 }
-
 _CHECKS: Mapping[str, Callable[[Any, str, bool, list[Issue]], None]] = {
     "ConnectSchema": _connect_schema,
     "Delete": _delete,

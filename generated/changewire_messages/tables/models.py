@@ -9,10 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from changewire_messages.support import (
-    Int32,
-    Int64,
-)
+from changewire_messages.support import Int32, Int64
 
 
 class Sequence(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):

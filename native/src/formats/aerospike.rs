@@ -13,15 +13,14 @@ use crate::table::Table;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
-/// Position of the digest in a key.
-pub const DIGEST: usize = 2;
-
 pub struct Aerospike {
     message: Bound<2>,
     bin: Bound<5>,
     table: ChangeTable,
     bins: BinArms,
     image: String,
+    /// Position of the digest in a key.
+    digest: usize,
 }
 
 /// The arms of a bin.
@@ -79,6 +78,7 @@ impl Aerospike {
             table: ChangeTable::new(table)?,
             bins: BinArms { float: plain[3], plain, blob, list, map },
             image: options.row_image.clone(),
+            digest: table.positions(&["Key"], ["digest"])?[0],
         })
     }
 
@@ -111,7 +111,7 @@ impl Adapter for Aerospike {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(&self.table, op, message.field(key, DIGEST), &[], input, columns)?;
+        let out = record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
         if is_write {
             bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
         }

@@ -1,6 +1,6 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{DIGEST, bins_and_image, record};
+use super::aerospike::{bins_and_image, record};
 use super::bound::known_arm;
 use super::change_table::ChangeTable;
 use super::members::members;
@@ -12,54 +12,151 @@ use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::text::unescape;
 use crate::json::writing::{named, word};
 use crate::rows::Means;
-use crate::table::Table;
 use crate::table::tape::{Message, Slot};
+use crate::table::{Meaning, Table};
 use crate::why::{Done, Why};
 
-/// Rows that the adapter gives a meaning to, and their positions.
-const ROWS: [(&str, &[&str]); 7] = [
-    ("Write", MESSAGE),
-    ("Delete", MESSAGE),
-    ("LegacyDelete", MESSAGE),
-    ("WritePayload", &["key", "gen", "exp", "lut", "bins"]),
-    ("DeletePayload", &["key", "flags", "gen", "exp", "lut"]),
-    ("LegacyDeletePayload", &["key", "flags"]),
-    ("Key", &["namespace", "set", "digest", "user_key"]),
-];
-/// Positions of a message and of its payload.
-const PAYLOAD: usize = 2;
-const FLAGS: usize = 1;
-const BINS: usize = 4;
-const MESSAGE: &[&str] = &["version", "type", "payload"];
-const BIN: &[&str] = &["name", "type", "flags", "value"];
-
-/// Particle types.
-const BLOB: i64 = 4;
-const MAP: i64 = 19;
-const LIST: i64 = 20;
-const GEOJSON: i64 = 23;
+/// Types of bins, and their words in the JSON form.
+const WORDS: [(&str, &str); 4] =
+    [("BlobBin", "blob"), ("MapBin", "map"), ("ListBin", "list"), ("GeojsonBin", "geojson")];
 
 /// Types whose values show them, and that have nothing more to say.
-const PLAIN: [i64; 4] = [1, 2, 3, 17];
+const PLAIN: [&str; 4] = ["IntegerBin", "DoubleBin", "StringBin", "BooleanBin"];
 
-/// Types that the JSON form has words for.
-const WORDS: [(i64, &str); 4] = [(BLOB, "blob"), (MAP, "map"), (LIST, "list"), (GEOJSON, "geojson")];
-
-/// Flag of a delete that left a tombstone on the server.
-const DURABLE: i64 = 1;
+/// What the numbers in bins mean.
+struct Particles {
+    plain: [i64; 4],
+    words: [(i64, &'static str); 4],
+    map: i64,
+    list: i64,
+    geojson: i64,
+    /// Words for the flags of a map, and whether the list of such flags is sorted.
+    orders: Vec<(i64, String)>,
+    is_sorted: Vec<(i64, bool)>,
+}
 
 pub struct AerospikeMsgpack {
     table: ChangeTable,
     image: String,
+    particles: Particles,
+    /// Flag of a delete that left a tombstone on the server.
+    durable: i64,
+    /// Positions in a message, in its payload, in a key and in a bin.
+    payload: usize,
+    key: usize,
+    flags: usize,
+    bins: usize,
+    digest: usize,
+    bin: [usize; 4],
 }
+
+impl Particles {
+    fn new(table: &Table) -> Option<Self> {
+        let arms = table.arms_of_rows("Bin")?;
+        let tag = |title: &str| arms.iter().find(|(label, _)| *label == title)?.1;
+        let mut plain = [0; 4];
+        for (found, title) in plain.iter_mut().zip(PLAIN) {
+            *found = tag(title)?;
+        }
+        let mut words = [(0, ""); 4];
+        for (found, (title, word)) in words.iter_mut().zip(WORDS) {
+            *found = (tag(title)?, word);
+        }
+        let orders = table.values("MapBin.flags")?.into_iter();
+        let orders = orders.map(|known| Some((known.value.as_i64()?, known.means.to_owned())));
+        let sorted = table.values("ListBin.flags")?.into_iter();
+        let sorted = sorted.map(|known| Some((known.value.as_i64()?, known.means == "ordered")));
+        Some(Particles {
+            plain,
+            words,
+            map: tag("MapBin")?,
+            list: tag("ListBin")?,
+            geojson: tag("GeojsonBin")?,
+            orders: orders.collect::<Option<_>>()?,
+            is_sorted: sorted.collect::<Option<_>>()?,
+        })
+    }
+
+    /// Write what the column of a bin does not show of its type, if there is something.
+    fn note(&self, name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
+        let order = self.orders.iter().find(|(known, _)| kind == self.map && *known == flags);
+        let is_sorted = self.is_sorted.iter().find(|(known, _)| kind == self.list && *known == flags);
+        if order.is_some_and(|(_, word)| word == UNORDERED) {
+            return;
+        }
+        named(name, out);
+        out.push(b'{');
+        if !self.plain.contains(&kind) {
+            match self.words.iter().find(|(known, _)| *known == kind) {
+                Some((_, text)) => word("type", text, out),
+                None => number("type", kind, out),
+            }
+        }
+        if let Some((_, order)) = order {
+            word("order", order, out);
+        } else if let Some((_, is_sorted)) = is_sorted {
+            named(b"ordered", out);
+            out.extend_from_slice(if *is_sorted { b"true" } else { b"false" });
+        } else if flags != 0 {
+            number("flags", flags, out);
+        }
+        out.push(b'}');
+    }
+}
+
+/// Meaning of the flags of a map that the server does not sort.
+const UNORDERED: &str = "unordered";
 
 impl AerospikeMsgpack {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
-        let has_bins = table.arms_of_rows("Bin")?.iter().all(|bin| table.is_row(bin, BIN));
-        if !has_bins || !ROWS.iter().all(|(name, positions)| table.is_row(name, positions)) {
-            return None;
+        let bins: Vec<&str> = table.arms_of_rows("Bin")?.into_iter().map(|(label, _)| label).collect();
+        let payloads = ["WritePayload", "DeletePayload", "LegacyDeletePayload"];
+        let durable = |known: &Meaning| (known.means == "durable").then(|| known.value.as_i64());
+        Some(AerospikeMsgpack {
+            particles: Particles::new(table)?,
+            table: ChangeTable::new(table)?,
+            image: options.row_image.clone(),
+            durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
+            payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
+            key: table.positions(&payloads, ["key"])?[0],
+            flags: table.positions(&payloads[1..], ["flags"])?[0],
+            bins: table.positions(&payloads[..1], ["bins"])?[0],
+            digest: table.positions(&["Key"], ["digest"])?[0],
+            bin: table.positions(&bins, ["name", "type", "flags", "value"])?,
+        })
+    }
+
+    /// Write the flags of a delete, and end its attributes.
+    fn write_flags(&self, flags: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
+        if flags.value & !self.durable != 0 {
+            members(&[("flags", flags)], message, out)?;
         }
-        Some(AerospikeMsgpack { table: ChangeTable::new(table)?, image: options.row_image.clone() })
+        named(b"durable", out);
+        out.extend_from_slice(if flags.value & self.durable == 0 { b"false}" } else { b"true}" });
+        Ok(())
+    }
+
+    /// Write the bins of a record as its row, and what their values do not show to the notes.
+    fn bins(&self, bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
+        scratch.begin_bins(out);
+        let particles = &self.particles;
+        for bin in message.elements(bins) {
+            let [name, kind, flags, value] = self.bin.map(|i| message.field(bin, i));
+            scratch.begin_bin(name, message, out)?;
+            let is_geojson = kind.value == particles.geojson;
+            if is_geojson {
+                geojson(value, message, out)?;
+            } else {
+                message.write(value, out)?;
+            }
+            scratch.rows[1].end_value(means(is_geojson, value, message.raw(value)), out);
+            if !particles.plain.contains(&kind.value) || flags.value != 0 {
+                let name = message.content(name).unwrap_or_default();
+                particles.note(name, kind.value, flags.value, &mut scratch.bins);
+            }
+        }
+        out.push(b'}');
+        Ok(())
     }
 }
 
@@ -67,78 +164,22 @@ impl Adapter for AerospikeMsgpack {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
         let op = known_arm(&self.table.ops, &input.root)?;
-        let payload = message.field(&input.root, PAYLOAD);
-        let key = message.field(payload, 0);
+        let payload = message.field(&input.root, self.payload);
+        let key = message.field(payload, self.key);
         let rest = self.table.rest(message, &input.root);
         if op == "delete" {
-            let out = record(&self.table, op, message.field(key, DIGEST), &[], input, columns)?;
-            write_flags(message.field(payload, FLAGS), message, out)?;
+            let out = record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
+            self.write_flags(message.field(payload, self.flags), message, out)?;
             return Ok(rest);
         }
-        let all_bins = message.field(payload, BINS);
-        bins(all_bins, message, scratch, columns.of(Name::After).open())?;
+        let all_bins = message.field(payload, self.bins);
+        self.bins(all_bins, message, scratch, columns.of(Name::After).open())?;
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(&self.table, op, message.field(key, DIGEST), &[], input, columns)?;
+        let out = record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
         bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
         out.push(b'}');
         Ok(Rest { is_empty_image: is_empty, ..rest })
     }
-}
-
-/// Write the flags of a delete, and end its attributes.
-fn write_flags(flags: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
-    if flags.value & !DURABLE != 0 {
-        members(&[("flags", flags)], message, out)?;
-    }
-    named(b"durable", out);
-    out.extend_from_slice(if flags.value & DURABLE == 0 { b"false}" } else { b"true}" });
-    Ok(())
-}
-
-/// Write the bins of a record as its row, and what their values do not show to the notes.
-fn bins(bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
-    scratch.begin_bins(out);
-    for bin in message.elements(bins) {
-        let [name, kind, flags, value] = std::array::from_fn(|i| message.field(bin, i));
-        scratch.begin_bin(name, message, out)?;
-        if kind.value == GEOJSON {
-            geojson(value, message, out)?;
-        } else {
-            message.write(value, out)?;
-        }
-        scratch.rows[1].end_value(means(kind.value, value, message.raw(value)), out);
-        if !PLAIN.contains(&kind.value) || flags.value != 0 {
-            note(message.content(name).unwrap_or_default(), kind.value, flags.value, &mut scratch.bins);
-        }
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-/// Write what the column of a bin does not show of its type, if there is something.
-fn note(name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
-    let start = out.len();
-    named(name, out);
-    out.push(b'{');
-    match (kind, flags) {
-        (LIST, 0) => out.extend_from_slice(b"\"type\":\"list\",\"ordered\":false"),
-        (LIST, 1) => out.extend_from_slice(b"\"type\":\"list\",\"ordered\":true"),
-        (MAP, 0) => return out.truncate(start),
-        (MAP, 1) => out.extend_from_slice(b"\"type\":\"map\",\"order\":\"key\""),
-        (MAP, 3) => out.extend_from_slice(b"\"type\":\"map\",\"order\":\"key-value\""),
-        _ => {
-            if !PLAIN.contains(&kind) {
-                match WORDS.iter().find(|(known, _)| *known == kind) {
-                    Some((_, text)) => word("type", text, out),
-                    None => number("type", kind, out),
-                }
-            }
-            if flags != 0 {
-                number("flags", flags, out);
-            }
-        }
-    }
-    out.push(b'}');
 }
 
 fn number(name: &str, value: i64, out: &mut Vec<u8>) {
@@ -147,9 +188,9 @@ fn number(name: &str, value: i64, out: &mut Vec<u8>) {
 }
 
 /// Return what the value of a bin is.
-fn means(kind: i64, value: &Slot, text: &[u8]) -> Means {
+fn means(is_geojson: bool, value: &Slot, text: &[u8]) -> Means {
     match value.kind {
-        _ if kind == GEOJSON => Means::Unknown,
+        _ if is_geojson => Means::Unknown,
         Kind::Bytes => Means::Bytes,
         Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain && has_marks(text) => Means::Unknown,
         _ => Means::Json,

@@ -8,9 +8,6 @@ use crate::table::Table;
 use crate::table::tape::{Known, Message, Slot};
 use crate::why::{Done, Why};
 
-/// Types that hold no others, with the bits of integers.
-const INTEGERS: [(&[u8], u32); 4] = [(b"int8", 8), (b"int16", 16), (b"int32", 32), (b"int64", 64)];
-
 /// The properties of a schema.
 const PROPERTIES: [&str; 12] = [
     "type",
@@ -65,6 +62,12 @@ pub struct Connect {
 /// Reads schemas.
 pub struct ConnectSchemas {
     node: Bound<12>,
+    /// Names of the types that hold no others.
+    types: Vec<(Vec<u8>, ConnectType)>,
+    /// Logical types by name and base type; none for one that is declined.
+    logical: Vec<([Vec<u8>; 2], Option<ConnectType>)>,
+    /// Name of the type that has fields.
+    holder: Vec<u8>,
 }
 
 /// The members of a schema.
@@ -79,7 +82,26 @@ struct Said<'s> {
 
 impl ConnectSchemas {
     pub fn new(table: &Table) -> Option<Self> {
-        Some(ConnectSchemas { node: Bound::named(table, "ConnectSchema", PROPERTIES)? })
+        let known = table.values("ConnectSchema.type")?;
+        let name = |value: &serde_json::Value| Some(value.as_str()?.as_bytes().to_vec());
+        let holder = known.iter().find(|known| known.means == "struct")?.value;
+        let mut types = Vec::new();
+        for known in &known {
+            let bits = u32::try_from(known.bits).ok()?;
+            if let Some(kind) = scalar(known.means, bits) {
+                types.push((name(known.value)?, kind));
+            }
+        }
+        let logical = table
+            .values("ConnectSchema.name")?
+            .into_iter()
+            .map(|known| Some(([name(known.value)?, known.of.as_bytes().to_vec()], logical(known.means))));
+        Some(ConnectSchemas {
+            node: Bound::named(table, "ConnectSchema", PROPERTIES)?,
+            types,
+            logical: logical.collect::<Option<_>>()?,
+            holder: name(holder)?,
+        })
     }
 
     pub fn make(&self, known: &Known) -> Done<Connect> {
@@ -91,7 +113,7 @@ impl ConnectSchemas {
         }
         made.fingerprint = fingerprint(&known.text);
         let root = self.said(&known.slot, &message)?;
-        if root.kind != b"struct" {
+        if root.kind != self.holder {
             return Err(Why::Schema);
         }
         let mut names: Declared<()> = Declared::default();
@@ -112,19 +134,31 @@ impl ConnectSchemas {
 
     /// Return the columns of a struct of scalars; none if it is a scalar itself.
     fn columns(&self, said: &Said, message: &Message) -> Done<Option<ConnectColumns>> {
-        if said.kind != b"struct" {
-            return type_of(said, message).map(|_| None).ok_or(Why::Schema);
+        if said.kind != self.holder {
+            return self.type_of(said, message).map(|_| None).ok_or(Why::Schema);
         }
-        if said.name.is_some_and(|name| name.starts_with(b"io.debezium.")) {
+        if said.name.is_some_and(|name| self.logical.iter().any(|(known, _)| known[0] == name)) {
             return Err(Why::Schema);
         }
         let mut columns = ConnectColumns::default();
         for field in message.elements(said.fields) {
             let said = self.said(field, message)?;
-            let kind = type_of(&said, message).ok_or(Why::Schema)?;
+            let kind = self.type_of(&said, message).ok_or(Why::Schema)?;
             columns.add(said.field.ok_or(Why::Schema)?, Column { kind, optional: said.optional })?;
         }
         Ok(Some(columns))
+    }
+
+    /// Return the type of a scalar; none for one whose values are read by rules that are not known.
+    fn type_of(&self, said: &Said, message: &Message) -> Option<ConnectType> {
+        let Some(name) = said.name else {
+            return self.types.iter().find(|(known, _)| known == said.kind).map(|(_, kind)| *kind);
+        };
+        let (_, kind) = self.logical.iter().find(|(known, _)| known[0] == name && known[1] == said.kind)?;
+        match (*kind)? {
+            ConnectType::Decimal(_) => Some(ConnectType::Decimal(scale(said, message)?)),
+            kind => Some(kind),
+        }
     }
 
     /// Return what a schema says; one with a default, or that holds arrays or maps, is declined.
@@ -137,7 +171,7 @@ impl ConnectSchemas {
             is_there.transpose()
         };
         let kind = message.content(kind).ok_or(Why::Schema)?;
-        if has_more || (kind == b"struct") != (fields.kind == Kind::Array) {
+        if has_more || (kind == self.holder) != (fields.kind == Kind::Array) {
             return Err(Why::Schema);
         }
         let optional = optional.kind == Kind::True;
@@ -145,24 +179,25 @@ impl ConnectSchemas {
     }
 }
 
-/// Return the type of a scalar; none for one whose values are read by rules that are not known.
-fn type_of(said: &Said, message: &Message) -> Option<ConnectType> {
-    let integer = INTEGERS.iter().find(|(name, _)| *name == said.kind);
-    let plain = match said.kind {
-        b"boolean" => ConnectType::Boolean,
-        b"float" | b"double" => ConnectType::Number,
-        b"bytes" => ConnectType::Bytes,
-        b"string" => ConnectType::Text,
-        _ => ConnectType::Integer(integer?.1),
-    };
-    let Some(name) = said.name else { return Some(plain) };
-    Some(match (name, said.kind) {
-        (b"org.apache.kafka.connect.data.Date" | b"io.debezium.time.Date", b"int32") => ConnectType::Date,
-        (b"org.apache.kafka.connect.data.Timestamp" | b"io.debezium.time.Timestamp", b"int64") => {
-            ConnectType::Time(1000)
-        }
-        (b"io.debezium.time.MicroTimestamp", b"int64") => ConnectType::Time(1),
-        (b"org.apache.kafka.connect.data.Decimal", b"bytes") => ConnectType::Decimal(scale(said, message)?),
+/// Return the type of values that are no logical type; none for one that holds others.
+fn scalar(means: &str, bits: u32) -> Option<ConnectType> {
+    Some(match means {
+        "boolean" => ConnectType::Boolean,
+        "integer" => ConnectType::Integer(bits),
+        "number" => ConnectType::Number,
+        "base64" => ConnectType::Bytes,
+        "text" => ConnectType::Text,
+        _ => return None,
+    })
+}
+
+/// Return a logical type; none for one whose values are read by rules that are not known.
+fn logical(means: &str) -> Option<ConnectType> {
+    Some(match means {
+        "date-days" => ConnectType::Date,
+        "timestamp-milliseconds" => ConnectType::Time(1000),
+        "timestamp-microseconds" => ConnectType::Time(1),
+        "decimal" => ConnectType::Decimal(0),
         _ => return None,
     })
 }

@@ -34,6 +34,7 @@ pub struct TableSchema {
 pub struct TableSchemas {
     schema: Bound<2>,
     column: Bound<2>,
+    types: Vec<(Vec<u8>, ColumnType)>,
 }
 
 impl TableSchemas {
@@ -41,6 +42,7 @@ impl TableSchemas {
         Some(TableSchemas {
             schema: Bound::named(table, "DataSchema", ["dataColumn", "primaryKey"])?,
             column: Bound::named(table, "ColumnType", ["name", "type"])?,
+            types: types(table)?,
         })
     }
 
@@ -52,7 +54,7 @@ impl TableSchemas {
         made.fingerprint = fingerprint(&known.text);
         for column in message.elements(columns) {
             let [name, kind] = self.column.of(column, &message);
-            made.columns.add(content(name)?, type_of(content(kind)?))?;
+            made.columns.add(content(name)?, self.type_of(content(kind)?))?;
         }
         for name in message.elements(primary_key) {
             let name = content(name)?.to_vec();
@@ -70,16 +72,26 @@ impl TableSchemas {
         }
         Ok(made)
     }
+
+    fn type_of(&self, word: &[u8]) -> ColumnType {
+        let known = self.types.iter().find(|(name, _)| name == word);
+        known.map_or(ColumnType::Unknown, |(_, kind)| *kind)
+    }
 }
 
-fn type_of(word: &[u8]) -> ColumnType {
-    match word {
-        b"BOOLEAN" => ColumnType::Boolean,
-        b"BYTES" => ColumnType::Bytes,
-        b"DATE" => ColumnType::Date,
-        b"DOUBLE" => ColumnType::Double,
-        b"LONG" => ColumnType::Long,
-        b"STRING" => ColumnType::Text,
-        _ => ColumnType::Unknown,
-    }
+/// Return the types that have a meaning. `None` if the kernel lacks what one of them means.
+fn types(table: &Table) -> Option<Vec<(Vec<u8>, ColumnType)>> {
+    let known = table.values("ColumnType.type")?.into_iter().map(|known| {
+        let kind = match known.means {
+            "boolean" => ColumnType::Boolean,
+            "base64" => ColumnType::Bytes,
+            "timestamp-milliseconds" => ColumnType::Date,
+            "decimal" => ColumnType::Double,
+            "integer" => ColumnType::Long,
+            "text" => ColumnType::Text,
+            _ => return None,
+        };
+        Some((known.value.as_str()?.as_bytes().to_vec(), kind))
+    });
+    known.collect()
 }

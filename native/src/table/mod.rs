@@ -34,19 +34,52 @@ pub struct Table {
     pub by_name: HashMap<String, usize>,
     /// Where the parts of a change stand in messages, as JSON; null if the schemas do not say.
     pub change: serde_json::Value,
+    /// By property the values that have a meaning, as JSON.
+    pub values: serde_json::Value,
+}
+
+/// A value that has a meaning, of a number or beside another value.
+pub struct Meaning<'t> {
+    pub value: &'t serde_json::Value,
+    pub means: &'t str,
+    pub of: &'t str,
+    pub bits: u64,
 }
 
 impl Table {
-    /// Tell whether the node of a name is a row of such positions.
-    pub fn is_row(&self, name: &str, positions: &[&str]) -> bool {
-        let node = self.by_name.get(name).and_then(|node| self.nodes.get(*node));
-        matches!(node.map(|node| &node.rule), Some(Rule::Row(row)) if row.names == positions)
+    /// Return the index of each of some positions, which is the same in all rows of these names.
+    pub fn positions<const N: usize>(&self, rows: &[&str], names: [&str; N]) -> Option<[usize; N]> {
+        let of_row = |row: &&str| {
+            let Rule::Row(row) = &self.nodes.get(*self.by_name.get(*row)?)?.rule else { return None };
+            names.iter().map(|name| row.names.iter().position(|other| other == name)).collect()
+        };
+        let found: Vec<Vec<usize>> = rows.iter().map(of_row).collect::<Option<_>>()?;
+        let first = found.first()?;
+        found.iter().all(|other| other == first).then(|| std::array::from_fn(|i| first[i]))
     }
 
-    /// Return the labels of the arms of the rows of a name.
-    pub fn arms_of_rows(&self, name: &str) -> Option<Vec<&str>> {
+    /// Return the label and the first tag of each arm of the rows of a name; none of an open arm.
+    pub fn arms_of_rows(&self, name: &str) -> Option<Vec<(&str, Option<i64>)>> {
         let Rule::Rows(rows) = &self.nodes.get(*self.by_name.get(name)?)?.rule else { return None };
-        rows.arms.iter().map(|arm| Some(self.nodes.get(arm.node)?.label.as_str())).collect()
+        let arms = rows.arms.iter().map(|arm| {
+            let tag = arm.tags.first().and_then(|tags| tags.first()).copied();
+            Some((self.nodes.get(arm.node)?.label.as_str(), tag))
+        });
+        arms.collect()
+    }
+
+    /// Return the values of a property that have a meaning, as the schemas say it.
+    pub fn values(&self, place: &str) -> Option<Vec<Meaning<'_>>> {
+        let listed = self.values.get(place)?.as_array()?.iter();
+        let known = listed.map(|given| {
+            Some(Meaning {
+                value: given.get("value")?,
+                means: given.get("means")?.as_str()?,
+                of: given.get("of").and_then(serde_json::Value::as_str).unwrap_or_default(),
+                bits: given.get("bits").and_then(serde_json::Value::as_u64).unwrap_or_default(),
+            })
+        });
+        known.collect()
     }
 
     /// Return the union or object that is the node of a name, or that a nullable node is of.

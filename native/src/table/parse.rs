@@ -41,6 +41,7 @@ pub fn table(text: &str) -> Option<Table> {
         leniencies: found.leniencies,
         by_name: found.names,
         change: body.get("change")?.clone(),
+        values: body.get("values")?.clone(),
     };
     mark_lenient(&mut table.nodes);
     name_places(&mut table.nodes);

@@ -12,7 +12,7 @@ from changewire.changes.aerospike import (
     duplicate_bin,
 )
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
-from changewire.changes.aerospike_particles import DURABLE, PLAIN, column_value, note
+from changewire.changes.aerospike_particles import PLAIN, column_value, note
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by
 from changewire.changes.decode_options import DecodeOptions
@@ -21,6 +21,7 @@ from changewire.codec.places import place_in
 from changewire.codec.wire import too_deep
 from changewire_messages import aerospike_msgpack as wire
 from changewire_messages.aerospike_msgpack import changes as table
+from changewire_messages.aerospike_msgpack.values import DURABLE
 
 
 def aerospike_msgpack_changes(

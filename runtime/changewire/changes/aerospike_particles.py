@@ -8,45 +8,45 @@ import msgspec
 from msgspec.msgpack import Ext
 
 from changewire.codec import ExtKey, json_form
+from changewire_messages.aerospike_json import BlobBin, GeojsonBin, ListBin, MapBin
+from changewire_messages.aerospike_msgpack import values as wire
 
-INTEGER: Final = 1
-DOUBLE: Final = 2
-STRING: Final = 3
-BLOB: Final = 4
-BLOBS_OF_CLIENTS: Final = range(7, 13)
-"""Objects that clients wrote in Java, C#, Python, Ruby, PHP and Erlang."""
-
-BOOLEAN: Final = 17
-HYPERLOGLOG: Final = 18
-MAP: Final = 19
-LIST: Final = 20
-GEOJSON: Final = 23
-
-DURABLE: Final = 1
-"""Flag of a delete that left a tombstone on the server."""
-
-PLAIN: Final = frozenset({INTEGER, DOUBLE, STRING, BOOLEAN})
+PLAIN: Final = frozenset(
+    {wire.INTEGER_BIN, wire.DOUBLE_BIN, wire.STRING_BIN, wire.BOOLEAN_BIN},
+)
 """Particle types whose values show them, and that have nothing more to say."""
 
-_WORDS: Final[Mapping[int, str]] = {BLOB: "blob", MAP: "map", LIST: "list", GEOJSON: "geojson"}
-MAP_ORDERS: Final[Mapping[int, str]] = {1: "key", 3: "key-value"}
+_WORDS: Final[Mapping[int, str]] = {
+    wire.BLOB_BIN: BlobBin.type,
+    wire.MAP_BIN: MapBin.type,
+    wire.LIST_BIN: ListBin.type,
+    wire.GEOJSON_BIN: GeojsonBin.type,
+}
+MAP_ORDERS: Final[Mapping[int, str]] = {
+    known.value: known.means for known in wire.MAP_BIN_FLAGS if known.value != wire.UNORDERED
+}
 """Words of the JSON form for the flags of a map that the server keeps sorted."""
+
+LIST_ORDERS: Final[Mapping[int, bool]] = {
+    known.value: known.value == wire.ORDERED for known in wire.LIST_BIN_FLAGS
+}
+"""Whether the server keeps a list sorted, by its flags."""
 
 
 def column_value(type: int, value: Any) -> Any:
     """Return the value of a bin as the column of a change."""
-    if type == DOUBLE:
+    if type == wire.DOUBLE_BIN:
         return value if isfinite(value) else json_form(value)
-    if type in {MAP, LIST}:
+    if type in {wire.MAP_BIN, wire.LIST_BIN}:
         return json_form(value, _particle)
-    if type == GEOJSON:
+    if type == wire.GEOJSON_BIN:
         return geojson(value, value)
     return value if isinstance(value, (bytes, int, str, bool)) else json_form(value)
 
 
 def _particle(value: Ext | ExtKey) -> Any:
     """Return a particle inside a list or a map: the code of its extension type is its type."""
-    if value.code == GEOJSON and isinstance(value, Ext):
+    if value.code == wire.GEOJSON_BIN and isinstance(value, Ext):
         return geojson(bytes(value.data), json_form(value))
     return json_form(value)
 
@@ -61,9 +61,11 @@ def geojson(text: str | bytes, otherwise: Any) -> Any:
 
 def note(type: int, flags: int) -> dict[str, Any]:
     """Return what the column of a bin does not show of its type, in the words of the JSON form."""
-    if type == LIST and flags in {0, 1}:
-        return {"type": "list", "ordered": flags == 1}
-    if type == MAP and (flags == 0 or flags in MAP_ORDERS):
-        return {"type": "map", "order": MAP_ORDERS[flags]} if flags else {}
+    if type == wire.LIST_BIN and flags in LIST_ORDERS:
+        return {"type": _WORDS[type], "ordered": LIST_ORDERS[flags]}
+    if type == wire.MAP_BIN and flags == wire.UNORDERED:
+        return {}
+    if type == wire.MAP_BIN and flags in MAP_ORDERS:
+        return {"type": _WORDS[type], "order": MAP_ORDERS[flags]}
     found: dict[str, Any] = {} if type in PLAIN else {"type": _WORDS.get(type, type)}
     return {**found, "flags": flags} if flags else found

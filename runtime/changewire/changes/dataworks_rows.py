@@ -12,7 +12,7 @@ from changewire.changes.change_table import source_of
 from changewire.changes.values import MismatchError, base64_bytes, fingerprint, from_milliseconds
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Source
-from changewire_messages.dataworks_json import changes
+from changewire_messages.dataworks_json import changes, values
 from changewire_messages.support import by_text
 
 Read = Callable[[Any, list[str]], Any]
@@ -90,21 +90,23 @@ def unknown_type(value: Any, used: list[str]) -> Any:
     return value
 
 
+_READERS: Final[Mapping[str, Read]] = {
+    "boolean": _of(bool, "a boolean"),
+    "base64": _bytes,
+    "timestamp-milliseconds": _date,
+    "decimal": _double,
+    "integer": _long,
+    "text": _of(str, "a text"),
+}
+_KEPT: Final = {"boolean": bool, "decimal": float, "integer": int, "text": str}
+
 COLUMN_TYPES: Final[Mapping[str, Read]] = {
-    "BOOLEAN": _of(bool, "a boolean"),
-    "BYTES": _bytes,
-    "DATE": _date,
-    "DOUBLE": _double,
-    "LONG": _long,
-    "STRING": _of(str, "a text"),
+    known.value: _READERS[known.means] for known in values.COLUMN_TYPE_TYPE
 }
 """Reader of each type that the format document names."""
 
 KEPT_TYPES: Final[Mapping[str, type]] = {
-    "BOOLEAN": bool,
-    "DOUBLE": float,
-    "LONG": int,
-    "STRING": str,
+    known.value: _KEPT[known.means] for known in values.COLUMN_TYPE_TYPE if known.means in _KEPT
 }
 """The type of the values that stay as they are; an integer only if it is one of `INT64`."""
 

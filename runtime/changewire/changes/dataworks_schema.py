@@ -13,17 +13,13 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import Declared, EmbeddedSchema, MismatchError
 from changewire.codec import Issue
 from changewire_messages import dataworks_json as wire
+from changewire_messages.dataworks_json import values
 from changewire_messages.support import pointer_token
 
 _IMAGES: Final = ("before", "after")
 
 _COLUMN_TYPES: Final[Mapping[str, str]] = {
-    "BOOLEAN": "boolean",
-    "BYTES": "binary",
-    "DATE": "timestamp",
-    "DOUBLE": "double",
-    "LONG": "long",
-    "STRING": "string",
+    known.value: known.column for known in values.COLUMN_TYPE_TYPE
 }
 """Column type of each type that the format document names."""
 

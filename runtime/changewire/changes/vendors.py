@@ -9,10 +9,14 @@ from changewire.changes.dataworks_options import DataWorksKeywords
 from changewire.changes.lindorm_options import LindormKeywords
 from changewire.changes.vendor_options import VendorOption, declared_by
 
+# A schema of Kafka Connect may stand in messages of any vendor, and is described where one has it.
+from changewire_messages.lindorm_json import values as connect_values
+
 __all__ = [
     "BUILT_IN",
     "VENDOR_OPTIONS",
     "VendorKeywords",
+    "connect_values",
     "digest",
     "with_defaults",
     "without_defaults",

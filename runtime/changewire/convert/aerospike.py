@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from changewire.changes.aerospike_particles import DURABLE
 from changewire.codec import Issue, json_form
 from changewire.codec.msgpack_values import pointer_of
 from changewire.codec.places import place_in
 from changewire.convert.aerospike_bins import bins_to_json, bins_to_msgpack, float_to_json
 from changewire.convert.report import Report, lose_unknown
 from changewire_messages import aerospike_json, aerospike_msgpack
+from changewire_messages.aerospike_msgpack.values import DURABLE
 from changewire_messages.support import Path
 
 

@@ -8,13 +8,13 @@ import msgspec
 from msgspec import UNSET
 from msgspec.msgpack import Ext
 
-from changewire.changes import aerospike_particles as particles
-from changewire.changes.aerospike_particles import GEOJSON, geojson
+from changewire.changes.aerospike_particles import LIST_ORDERS, MAP_ORDERS, geojson
 from changewire.codec import ExtKey, json_form
 from changewire.codec.msgpack_values import INTEGERS
 from changewire.codec.places import place_in
 from changewire.convert.report import Report
 from changewire_messages import aerospike_json, aerospike_msgpack
+from changewire_messages.aerospike_msgpack import values as wire
 from changewire_messages.support import Path
 
 _Carry = Callable[[Any, Path, Report], Any]
@@ -33,7 +33,7 @@ def _float_to_msgpack(value: float | str, _at: Path, _report: Report) -> float:
 
 
 def _geojson_to_json(text: str, at: Path, report: Report) -> Any:
-    found = particles.geojson(text, text)
+    found = geojson(text, text)
     if isinstance(found, dict):
         return found
     report.lose("geojson", at, text)
@@ -88,7 +88,7 @@ def _scalar_to_json(value: Any, at: Path, report: Report) -> Any:
     kind = type(value)
     if (
         kind is Ext
-        and value.code == GEOJSON
+        and value.code == wire.GEOJSON_BIN
         and isinstance(found := geojson(value.data, None), dict)
     ):
         return found
@@ -123,26 +123,26 @@ class _Form(NamedTuple):
 
 
 _FORMS: Final[Mapping[int, _Form]] = {
-    particles.INTEGER: _Form(aerospike_json.IntBin),
-    particles.DOUBLE: _Form(aerospike_json.FloatBin, _float_to_json, _float_to_msgpack),
-    particles.STRING: _Form(aerospike_json.StrBin),
-    particles.BLOB: _Form(aerospike_json.BlobBin),
+    wire.INTEGER_BIN: _Form(aerospike_json.IntBin),
+    wire.DOUBLE_BIN: _Form(aerospike_json.FloatBin, _float_to_json, _float_to_msgpack),
+    wire.STRING_BIN: _Form(aerospike_json.StrBin),
+    wire.BLOB_BIN: _Form(aerospike_json.BlobBin),
     **dict.fromkeys(
-        (*particles.BLOBS_OF_CLIENTS, particles.HYPERLOGLOG),
+        (wire.JAVA_BIN, *wire.LANGUAGE_BIN, wire.HLL_BIN),
         _Form(aerospike_json.BlobBin, is_exact=False),
     ),
-    particles.BOOLEAN: _Form(aerospike_json.BoolBin),
-    particles.MAP: _Form(
+    wire.BOOLEAN_BIN: _Form(aerospike_json.BoolBin),
+    wire.MAP_BIN: _Form(
         aerospike_json.MapBin,
         value_to_json,
         value_to_msgpack,
         "order",
-        {0: UNSET, **particles.MAP_ORDERS},
+        {wire.UNORDERED: UNSET, **MAP_ORDERS},
     ),
-    particles.LIST: _Form(
-        aerospike_json.ListBin, value_to_json, value_to_msgpack, "ordered", {0: False, 1: True}
+    wire.LIST_BIN: _Form(
+        aerospike_json.ListBin, value_to_json, value_to_msgpack, "ordered", LIST_ORDERS
     ),
-    particles.GEOJSON: _Form(aerospike_json.GeojsonBin, _geojson_to_json, _geojson_to_msgpack),
+    wire.GEOJSON_BIN: _Form(aerospike_json.GeojsonBin, _geojson_to_json, _geojson_to_msgpack),
 }
 """Particle types that JSON has a word for, or that are bytes there."""
 
@@ -175,7 +175,7 @@ def _bin_to_json(item: aerospike_msgpack.Bin, at: Path, report: Report) -> Any:
         report.lose("flags", place_in(item, "flags", at=at), item.flags)
     value = form.to_json(item.value, place_in(item, "value", at=at), report)
     words = {form.property: form.flags.get(item.flags, UNSET)} if form.property else {}
-    is_text = item.type == particles.GEOJSON and isinstance(value, str)
+    is_text = item.type == wire.GEOJSON_BIN and isinstance(value, str)
     model: type[Any] = aerospike_json.StrBin if is_text else form.model
     return model(name=item.name, value=value, **words)
 

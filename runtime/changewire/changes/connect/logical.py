@@ -10,16 +10,15 @@ from typing import Any, Final, NamedTuple
 from changewire.changes.connect import times
 from changewire.changes.connect.reads import BEYOND_RANGE, Context, Path, Read, refusal
 from changewire.changes.connect.scalars import MAX_BYTES, MAX_SCALE, decimal_of_struct
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import TYPES, Node
 from changewire.changes.values import from_milliseconds
+from changewire.changes.vendors import connect_values as values
 
-DECIMAL: Final = ("org.apache.kafka.connect.data.Decimal", "bytes")
-"""Read by itself: a JSON number may be where its base type would have Base64 text."""
+LOGICAL_TYPES: Final = {(known.value, known.of): known for known in values.CONNECT_SCHEMA_NAME}
+"""Logical types, by their name and base type."""
 
-_VARIABLE_SCALE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
-_SCALE_AND_VALUE: Final = {"scale": ("int32", None), "value": ("bytes", None)}
-_TIME: Final = "io.debezium.time."
-_DATA: Final = "io.debezium.data."
+DECIMAL: Final = next(key for key, known in LOGICAL_TYPES.items() if known.means == "decimal")
+"""Read by itself: a JSON number may stand where its base type would have Base64 text."""
 
 
 class Conversion(NamedTuple):
@@ -32,61 +31,48 @@ class Conversion(NamedTuple):
 
 _TIMESTAMP: Final = Conversion(times.timestamp_of_text, "a date and time with an offset")
 
-CONVERSIONS: Final[Mapping[tuple[str, str], Conversion]] = {
-    ("org.apache.kafka.connect.data.Date", "int32"): Conversion(times.date_of_days),
-    ("org.apache.kafka.connect.data.Time", "int32"): Conversion(times.time_of_milliseconds),
-    ("org.apache.kafka.connect.data.Timestamp", "int64"): Conversion(from_milliseconds),
-    (_TIME + "Date", "int32"): Conversion(times.date_of_days),
-    (_TIME + "Time", "int32"): Conversion(times.time_of_milliseconds),
-    (_TIME + "MicroTime", "int64"): Conversion(times.time_of_microseconds),
-    (_TIME + "NanoTime", "int64"): Conversion(times.time_of_nanoseconds),
-    (_TIME + "Timestamp", "int64"): Conversion(from_milliseconds),
-    (_TIME + "MicroTimestamp", "int64"): Conversion(times.timestamp_of_microseconds),
-    (_TIME + "NanoTimestamp", "int64"): Conversion(times.timestamp_of_nanoseconds),
-    (_TIME + "MicroDuration", "int64"): Conversion(times.duration_of_microseconds),
-    (_TIME + "NanoDuration", "int64"): Conversion(times.duration_of_nanoseconds),
-    (_TIME + "ZonedTimestamp", "string"): _TIMESTAMP,
-    (_TIME + "IsoTimestamp", "string"): _TIMESTAMP,
-    (_TIME + "ZonedTime", "string"): Conversion(times.time_of_text, "a time with an offset"),
-    (_TIME + "IsoTime", "string"): Conversion(times.local_time_of_text, "a time in UTC"),
-    (_TIME + "IsoDate", "string"): Conversion(times.date_of_text, "a date in UTC"),
-    (_VARIABLE_SCALE_DECIMAL, "struct"): Conversion(
+_CONVERSIONS: Final[Mapping[str, Conversion]] = {
+    "date-days": Conversion(times.date_of_days),
+    "time-milliseconds": Conversion(times.time_of_milliseconds),
+    "time-microseconds": Conversion(times.time_of_microseconds),
+    "time-nanoseconds": Conversion(times.time_of_nanoseconds),
+    "timestamp-milliseconds": Conversion(from_milliseconds),
+    "timestamp-microseconds": Conversion(times.timestamp_of_microseconds),
+    "timestamp-nanoseconds": Conversion(times.timestamp_of_nanoseconds),
+    "duration-microseconds": Conversion(times.duration_of_microseconds),
+    "duration-nanoseconds": Conversion(times.duration_of_nanoseconds),
+    "timestamp-text": _TIMESTAMP,
+    "zoned-time-text": Conversion(times.time_of_text, "a time with an offset"),
+    "utc-time-text": Conversion(times.local_time_of_text, "a time in UTC"),
+    "date-text": Conversion(times.date_of_text, "a date in UTC"),
+    "decimal-struct": Conversion(
         decimal_of_struct,
         f"a scale of at most {MAX_SCALE} and 1 to {MAX_BYTES} bytes",
         "wrong-value",
     ),
 }
-"""Logical types, by their name and base type, whose values are of another type than the base."""
-
-PLAIN: Final = frozenset(
-    {
-        (_TIME + "Year", "int32"),
-        # Years and months have no fixed length, so this text is no duration.
-        (_TIME + "Interval", "string"),
-        # Its older form, rounded where it was made.
-        (_TIME + "MicroDuration", "double"),
-        *((_DATA + name, "string") for name in ("Enum", "EnumSet", "Json", "Xml", "Uuid", "Ltree")),
-        (_DATA + "Bits", "bytes"),
-    }
-)
-"""Logical types, by their name and base type, whose values are those of the base."""
+"""What makes the values of logical types that are of another type than the base."""
 
 
 def conversion_of(node: Node) -> Conversion | None:
     """Return the conversion that a node asks for; None if it asks for none that is known."""
-    if node.name == _VARIABLE_SCALE_DECIMAL:
-        parts = {name: (part.type, part.name) for name, part in node.parts.items()}
-        if parts != _SCALE_AND_VALUE:
-            return None
-    return CONVERSIONS.get((node.name or "", node.type))
+    known = LOGICAL_TYPES.get((node.name or "", node.type))
+    if known is None or (known.means == "decimal-struct" and not _is_decimal(node.parts)):
+        return None
+    return _CONVERSIONS.get(known.means)
+
+
+def _is_decimal(parts: Mapping[str, Node]) -> bool:
+    """Return whether the fields of a struct are a scale of 32 bits and an unscaled value."""
+    types = {name: (TYPES[part.type], part.name) for name, part in parts.items()}
+    found = {name: (known.means, known.bits, named) for name, (known, named) in types.items()}
+    return found == {"scale": ("integer", 32, None), "value": ("base64", 0, None)}
 
 
 def is_unknown(node: Node) -> bool:
     """Return whether a node names a logical type that is not known, or not for its base type."""
-    if node.name is None or node.type == "struct":
-        return False
-    key = (node.name, node.type)
-    return not (key == DECIMAL or key in PLAIN or key in CONVERSIONS)
+    is_named = node.name is not None and node.type != "struct"
+    return is_named and (node.name, node.type) not in LOGICAL_TYPES
 
 
 def converted(node: Node, base: Read, conversion: Conversion) -> Read:

@@ -6,26 +6,13 @@ from typing import Any, Final, get_type_hints
 
 from changewire.changes.connect import logical
 from changewire.changes.connect.differences import type_words
-from changewire.changes.connect.schema import Node
+from changewire.changes.connect.schema import TYPES, Node
 
 DECIMAL_DIGITS: Final = 38
 """Digits of the largest decimal that a column of Spark or Delta has."""
 
-_SCALARS: Final[Mapping[str, str]] = {
-    "boolean": "boolean",
-    "int8": "byte",
-    "int16": "short",
-    "int32": "integer",
-    "int64": "long",
-    # A number of 32 bits keeps its digits as a double; rounded to 32 bits it would get others.
-    "float": "double",
-    "double": "double",
-    "bytes": "binary",
-    "string": "string",
-}
-
-_KEYS: Final = frozenset({"boolean", "int8", "int16", "int32", "int64"})
-"""Types of the keys of maps that have a column, next to text."""
+_KEYS: Final = frozenset({"boolean", "integer"})
+"""What the keys of maps that have a column mean, beside text."""
 
 _OF_PYTHON: Final[Mapping[type, str]] = {date: "date", datetime: "timestamp"}
 
@@ -38,7 +25,7 @@ def column_type(node: Node) -> Any:
     if conversion:
         return _OF_PYTHON.get(get_type_hints(conversion.convert)["return"], "string")
     make = _CONTAINERS.get(node.type)
-    return make(node) if make else _SCALARS[node.type]
+    return make(node) if make else TYPES[node.type].column
 
 
 def struct_type(parts: Mapping[str, Node]) -> dict[str, Any]:
@@ -67,7 +54,9 @@ def _has_column(node: Node) -> bool:
 
 
 def _is_key(node: Node) -> bool:
-    return node.type == "string" or (node.type in _KEYS and not logical.conversion_of(node))
+    return node.type == "string" or (
+        TYPES[node.type].means in _KEYS and not logical.conversion_of(node)
+    )
 
 
 def _decimal(scale: int) -> str:

@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER, Context, Path, Read, refusal
-from changewire.changes.connect.schema import WORDS, ConnectSchemaError, Node
+from changewire.changes.connect.schema import TYPES, WORDS, ConnectSchemaError, Node
 from changewire.changes.values import base64_bytes
+from changewire_messages.support import KnownValue
 
 MAX_SCALE: Final = 16_383
 """Largest scale, either way: the one of PostgreSQL. What writes out the zeros of a larger one may
@@ -79,20 +80,21 @@ def _scale(node: Node) -> int:
     return int(text)
 
 
-_INTEGER_BITS: Final = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
+# The largest doubles of which the nearest value of so many bits is finite.
+_LARGEST: Final = {32: math.nextafter(2.0**128 - 2.0**103, 0), 64: sys.float_info.max}
 
-# The largest doubles of which the nearest value of the type is finite.
-_LARGEST: Final = {
-    "float": math.nextafter(2.0**128 - 2.0**103, 0),
-    "double": sys.float_info.max,
-}
 
-BOUNDS: Mapping[str, tuple[type, Any, Any]] = {
-    "boolean": (bool, False, True),
-    **{t: (int, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for t, bits in _INTEGER_BITS.items()},
-    **{t: (float, -largest, largest) for t, largest in _LARGEST.items()},
-    "string": (str, None, None),
-}
+def _bounds(known: KnownValue) -> tuple[type, Any, Any]:
+    if known.means == "integer":
+        return int, -(2 ** (known.bits - 1)), 2 ** (known.bits - 1) - 1
+    if known.means == "number":
+        return float, -_LARGEST[known.bits], _LARGEST[known.bits]
+    return (bool, False, True) if known.means == "boolean" else (str, None, None)
+
+
+_BOUNDED: Final = frozenset({"boolean", "integer", "number", "text"})
+
+BOUNDS: Final = {name: _bounds(known) for name, known in TYPES.items() if known.means in _BOUNDED}
 """The Python type of a type's values, with the least and the largest; text has none."""
 
 _MOST_DIGITS: Final = 17
@@ -199,11 +201,15 @@ def _has_digits(double: float, value: Decimal) -> bool:
     return 0 < digits <= _MOST_DIGITS and Decimal(f"{double:.{digits - 1}e}") == value
 
 
-SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {
+_SCALARS: Final[Mapping[str, Callable[[Node], Read]]] = {
     "boolean": plain,
-    **dict.fromkeys(_INTEGER_BITS, integer),
-    **dict.fromkeys(_LARGEST, number),
-    "string": plain,
-    "bytes": binary,
+    "integer": integer,
+    "number": number,
+    "text": plain,
+    "base64": binary,
+}
+
+SCALARS: Final = {
+    name: _SCALARS[known.means] for name, known in TYPES.items() if known.means in _SCALARS
 }
 """What makes the reader of each of these types."""

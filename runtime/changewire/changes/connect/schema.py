@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from changewire.changes.vendors import connect_values as values
 from changewire.codec import Issue
-from changewire_messages.support import pointer_token
+from changewire_messages.support import KnownValue, pointer_token
 
 
 class ConnectSchemaError(ValueError):
@@ -56,13 +57,12 @@ MAX_DEPTH: Final = 64
 MAX_NODES: Final = 20_000
 """How many nodes a schema may have: more columns than any table has, counted before and after."""
 
-TYPES: Final = (
-    *("boolean", "int8", "int16", "int32", "int64", "float", "double"),
-    *("bytes", "string", "array", "map", "struct"),
-)
+_NAMES: Final = values.CONNECT_SCHEMA_TYPE
+
+TYPES: Final[Mapping[str, KnownValue]] = {t.value: t for t in _NAMES if t.means != "alias"}
 """Every type, by the name that Kafka's ``JsonSchema`` gives it."""
 
-ALIASES: Final[Mapping[str, str]] = {"float32": "float", "float64": "double"}
+ALIASES: Final[Mapping[str, str]] = {t.value: t.of for t in _NAMES if t.means == "alias"}
 """Names that some writers use, with Kafka's own."""
 
 _PARTS: Final[Mapping[str, tuple[str, ...]]] = {"array": ("items",), "map": ("keys", "values")}
@@ -101,7 +101,7 @@ def _node(schema: object, at: str, depth: int, counter: Iterator[int]) -> Node:
         raise ConnectSchemaError(at, f"at most {MAX_NODES} types and fields")
     said = schema.get("type", UNSET)
     type_ = ALIASES.get(said, said) if isinstance(said, str) else said
-    if type_ not in TYPES:
+    if not isinstance(type_, str) or type_ not in TYPES:
         raise ConnectSchemaError(f"{at}/type", f"one of {', '.join(TYPES)}", said)
     default = schema.get("default")
     return Node(

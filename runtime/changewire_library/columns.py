@@ -1,7 +1,4 @@
-"""What the Arrow builders of all families share.
-
-Copied into each generated package.
-"""
+"""What the Arrow builders of all families share."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import UNSET
 
-from changewire_codegen.library.fields import Column, Field, ListOf, MapOf, Presence, Struct
-from changewire_codegen.library.forms import exact_form
-from changewire_codegen.library.support import Extra
+from changewire_library.fields import Column, Field, ListOf, MapOf, Presence, Struct
+from changewire_library.forms import exact_form
+from changewire_library.support import Extra
 
 # The published stubs of pyarrow know its types for one column at a time, and no column of any type.
 untyped: Any = pa

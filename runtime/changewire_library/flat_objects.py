@@ -1,7 +1,4 @@
-"""Messages with inlined map entries properties, next to one property of any name.
-
-Copied into each generated package.
-"""
+"""Messages in which the entries of a map are properties, next to one property of any name."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from changewire_codegen.library.support import Issue, insert, pointer_token
+from changewire_library.support import Issue, insert, pointer_token
 
 
 def flat_name(obj: Mapping[str, Any], name: str, needed: Iterable[str]) -> str:

@@ -1,7 +1,4 @@
-"""Values of MessagePack as JSON from which they can be recovered.
-
-Copied into each generated package.
-"""
+"""Values of MessagePack as JSON from which they can be recovered."""
 
 from __future__ import annotations
 

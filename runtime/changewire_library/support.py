@@ -1,28 +1,46 @@
-"""What all generated families share.
-
-Copied into each generated package.
-"""
+"""What all generated families share."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args
 
 import msgspec
 
 Issue: TypeAlias = tuple[str, str, str, Any]
 """JSON Pointer, keyword of the schema that is broken, the expected and the found value."""
 
+
+class KnownValue(NamedTuple):
+    """A value that has a meaning.
+
+    Attributes:
+        value: The value.
+        means: What it means, as a word that is the same for all families.
+        of: The other value beside which it has this meaning; empty if it always has it.
+        bits: Bits of a number; 0 if it is none.
+        column: Column type of what has the type that the value names; empty if there is none.
+    """
+
+    value: Any
+    means: str
+    of: str = ""
+    bits: int = 0
+    column: str = ""
+
+
 Path: TypeAlias = tuple[Any, ...]
 """Place of a value: empty at the root, otherwise the path of its parent and the last step."""
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
+_LARGEST = sys.float_info.max
 
 Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 """An integer of 32 bits with a sign."""
@@ -31,6 +49,11 @@ Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=INT64_MIN, le=INT64_MAX)]
 """An integer of 64 bits with a sign."""
 
 Made = TypeVar("Made")
+
+Rule: TypeAlias = tuple[str, str]
+"""Keyword of the schema that is broken, and what it asks for."""
+
+Broken: TypeAlias = Iterator[Rule]
 
 _MOST_BYTES = 8 * 1024 * 1024
 _LEAST_BYTES = 8 * 1024
@@ -189,13 +212,6 @@ def as_text(value: object) -> msgspec.Raw:
     return msgspec.Raw(_write(value))
 
 
-def beyond_int64(at: str, value: int) -> Issue:
-    """Return the issue of an integer that takes more than 64 bits."""
-    if value < 0:
-        return at, "minimum", f"at least {INT64_MIN}", value
-    return at, "maximum", f"at most {INT64_MAX}", value
-
-
 def bytes_length(text: str) -> int:
     """Return the number of bytes that Base64 text represents; -1 if it is not Base64 text.
 
@@ -245,16 +261,7 @@ def optional(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more:
         scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
 
 
-def scalar(
-    value: Any,
-    kinds: str,
-    at: str,
-    out: list[Issue],
-    *,
-    least: float | None = None,
-    most: float | None = None,
-    among: tuple[Any, ...] = (),
-) -> None:
+def scalar(value: Any, kinds: str, at: str, out: list[Issue], **rules: Any) -> None:
     """Check the type of a scalar, and its value.
 
     Args:
@@ -262,29 +269,94 @@ def scalar(
         kinds: The words for its types, joined by "or".
         at: JSON Pointer to it.
         out: Gets the issues.
-        least: Lower bound of a number.
-        most: Upper bound of a number.
-        among: All values that a string or an integer may be.
+        **rules: What is asked of values of each type: ``among`` and ``none_of`` list them,
+            ``least`` and ``most`` are the bounds of integers, and of other numbers if there are no
+            integers, else these have ``low`` and ``high``; ``length`` is that of text, ``size``
+            that of bytes, and ``pattern`` what text matches. With ``exact`` numbers may be
+            decimals.
     """
-    words = kinds.split(" or ")
-    if not any(type(value) in _KINDS[word] for word in words):
-        out.append((at, "type", kinds, value))
-    elif among and type(value) is type(among[0]):
-        if value not in among:
-            rule = "const" if len(among) == 1 else "enum"
-            texts = ", ".join(map(str, among))
-            out.append((at, rule, texts if len(among) == 1 else f"one of {texts}", value))
-    elif type(value) in {int, float}:
-        if least is not None and value < least:
-            out.append((at, "minimum", f"at least {least}", value))
-        elif most is not None and value > most:
-            out.append((at, "maximum", f"at most {most}", value))
-        elif "integer" in words and type(value) is int and not INT64_MIN <= value <= INT64_MAX:
-            out.append(beyond_int64(at, value))
-    elif "Base64 text" in words and type(value) is str and bytes_length(value) < 0:
-        out.append((at, "contentEncoding", "Base64 text (RFC 4648, section 4)", value))
-    elif "date-time text" in words and type(value) is str and not is_datetime(value):
-        out.append((at, "format", "a date and time with offset (RFC 3339)", value))
+    words, kind = kinds.split(" or "), type(value)
+    among = rules.get("among", ())
+    is_decimal = kind is Decimal and "exact" in rules
+    if not is_decimal and not any(kind in _KINDS[word] for word in words):
+        broken: Iterable[Rule] = [("type", kinds)]
+    elif among and kind is type(among[0]):
+        broken = _not_among(value, among)
+    elif kind in {int, float, Decimal}:
+        broken = _bad_number(value, words, rules)
+    elif kind is bytes:
+        broken = _bad_size(len(value), rules)
+    elif kind is str:
+        broken = _bad_text(value, words, rules)
+    else:
+        return
+    out.extend((at, rule, expected, value) for rule, expected in broken)
+
+
+def is_scalar(value: Any, kinds: str, **rules: Any) -> bool:
+    """Return whether `scalar` finds no issue."""
+    out: list[Issue] = []
+    scalar(value, kinds, "", out, **rules)
+    return not out
+
+
+def _not_among(value: object, among: tuple[Any, ...]) -> Broken:
+    if value not in among:
+        texts = ", ".join(map(str, among))
+        yield ("const", texts) if len(among) == 1 else ("enum", f"one of {texts}")
+
+
+def _bad_number(value: Any, words: list[str], rules: Mapping[str, Any]) -> Broken:
+    is_integer = type(value) is int and "integer" in words
+    is_own = is_integer or "integer" not in words
+    low, high = (rules.get(end) for end in (("least", "most") if is_own else ("low", "high")))
+    if "exact" in rules and not is_integer:
+        value = as_binary64(value)
+        low, high = (-_LARGEST if low is None else low), (_LARGEST if high is None else high)
+    if low is not None and value < low:
+        yield "minimum", f"at least {low}"
+    elif high is not None and value > high:
+        yield "maximum", f"at most {high}"
+    elif is_integer and not INT64_MIN <= value <= INT64_MAX:
+        is_low = value < 0
+        yield (
+            ("minimum", f"at least {INT64_MIN}") if is_low else ("maximum", f"at most {INT64_MAX}")
+        )
+    if is_integer and value in rules.get("none_of", ()):
+        yield "not", f"none of {', '.join(map(str, rules['none_of']))}"
+
+
+def _bad_text(value: str, words: list[str], rules: Mapping[str, Any]) -> Broken:
+    if "Base64 text" in words:
+        size = bytes_length(value)
+        if size >= 0:
+            yield from _bad_size(size, rules)
+        else:
+            yield "contentEncoding", "Base64 text (RFC 4648, section 4)"
+        return
+    if "date-time text" in words:
+        if not is_datetime(value):
+            yield "format", "a date and time with offset (RFC 3339)"
+        return
+    low, high = rules.get("length", (None, None))
+    if low is not None and len(value) < low:
+        yield "minLength", f"at least {low} characters"
+    elif high is not None and len(value) > high:
+        yield "maxLength", f"at most {high} characters"
+    # The end of the text is meant, and not a newline before it.
+    pattern = rules.get("pattern")
+    if pattern is not None and not re.search(f"{pattern[:-1]}\\Z", value):
+        yield "pattern", f"text that matches {pattern}"
+
+
+def _bad_size(size: int, rules: Mapping[str, Any]) -> Broken:
+    low, high = rules.get("size", (None, None))
+    if low is not None and low == high and size != low:
+        yield "x-minBytes", f"{low} bytes"
+    elif low is not None and size < low:
+        yield "x-minBytes", f"at least {low} bytes"
+    elif high is not None and size > high:
+        yield "x-maxBytes", f"at most {high} bytes"
 
 
 def has_tag(obj: Any, name: str, known: tuple[str, ...], at: str, out: list[Issue]) -> bool:

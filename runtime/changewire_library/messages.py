@@ -1,7 +1,4 @@
-"""Messages of one family: bytes to models and back, and what is wrong with them.
-
-Copied into each generated package.
-"""
+"""Messages of one family: bytes to models and back, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from changewire_codegen.library.flat_objects import entries_twice
-from changewire_codegen.library.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_codegen.library.support import Issue, arms, read_as
+from changewire_library.flat_objects import entries_twice
+from changewire_library.hooks import FloatHook, exact_number, read_unknown, write_unknown
+from changewire_library.support import Issue, arms, read_as
 
 _REFUSALS: Final = (
     ArithmeticError,

@@ -1,7 +1,4 @@
-"""Spark types of described columns.
-
-Copied into each generated package.
-"""
+"""Spark types of described columns."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire_codegen.library.fields import Column, Field, Leaf, ListOf, MapOf, Struct
+from changewire_library.fields import Column, Field, Leaf, ListOf, MapOf, Struct
 
 _LEAVES: Final[Mapping[Leaf, DataType]] = {
     "boolean": BooleanType(),

@@ -1,7 +1,4 @@
-"""Hooks of msgspec: exact numbers, and values of models only.
-
-Copied into each generated package.
-"""
+"""Hooks of msgspec: exact numbers, and what only models hold."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
-from changewire_codegen.library.support import Alone, Extra, Named, OpenTag
+from changewire_library.support import Alone, Extra, Named, OpenTag
 
 FloatHook: TypeAlias = "Callable[[str], Any] | None"
 """What msgspec calls with the text of a number that has a fraction or an exponent."""

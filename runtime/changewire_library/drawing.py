@@ -1,19 +1,18 @@
-"""What the Hypothesis strategies of all families share.
-
-Copied into each generated package.
-"""
+"""What the Hypothesis strategies of all families share."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timezone
 from typing import Any, TypeAlias
 
 import msgspec
 from hypothesis import strategies as st
 
-from changewire_codegen.library.support import bytes_length
+from changewire_library.support import bytes_length
 
 Strategy: TypeAlias = st.SearchStrategy[Any]
 
@@ -86,15 +85,115 @@ def numbers(minimum: float | None = None, maximum: float | None = None) -> Strat
     return st.floats(minimum, maximum, allow_nan=False, allow_infinity=False)
 
 
-def outside(encoding: str, low: int | None = -(2**63), high: int | None = 2**63 - 1) -> Strategy:
-    """Draw integers below one bound or above the other, as far as the encoding has them."""
+def scalar(kinds: str, **rules: Any) -> Strategy:
+    """Draw scalars of these types, as `support.scalar` checks them."""
+    words = kinds.split(" or ")
+    return st.one_of([_valid(word, words, rules) for word in words])
+
+
+def broken_scalar(encoding: str, kinds: str, **rules: Any) -> Strategy:
+    """Draw values that `scalar` does not, as far as the encoding has them."""
+    words = kinds.split(" or ")
+    parts = [not_of(*(_ON_THE_WIRE.get(word, word) for word in words))]
+    parts += [part for word in words for part in _invalid(word, words, rules, encoding)]
+    return st.one_of([*parts, *([binaries()] if _lacks_bytes(words, encoding) else [])])
+
+
+_ON_THE_WIRE: Mapping[str, str] = {
+    "Base64 text": "string",
+    "bytes": "binary",
+    "date-time text": "string",
+    "float": "double",
+}
+
+
+def _lacks_bytes(words: list[str], encoding: str) -> bool:
+    return encoding == "msgpack" and "bytes" not in words
+
+
+def _is_listed(word: str, among: Sequence[object]) -> bool:
+    """Return whether the values of a type are those of a list."""
+    return bool(among) and type(among[0]) is {"integer": int, "string": str}.get(word)
+
+
+def _ends(word: str, words: list[str], rules: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the bounds of numbers of a type, or of a length."""
+    if word in {"integer", "number"}:
+        names = ("low", "high") if word == "number" and "integer" in words else ("least", "most")
+        least, most = (-(2**63), 2**63 - 1) if word == "integer" else (None, None)
+        return rules.get(names[0], least), rules.get(names[1], most)
+    ends: tuple[Any, Any] = rules.get("length" if word == "string" else "size", (None, None))
+    return ends
+
+
+def _valid(word: str, words: list[str], rules: Mapping[str, Any]) -> Strategy:
+    low, high = _ends(word, words, rules)
+    if _is_listed(word, rules.get("among", ())):
+        return st.sampled_from(rules["among"])
+    if word == "integer":
+        excluded = rules.get("none_of", ())
+        return st.integers(low, high).filter(lambda value: value not in excluded)
+    if word == "string" and "pattern" in rules:
+        pattern = f"{rules['pattern'][:-1]}\\Z"
+        return st.from_regex(pattern, alphabet=st.characters(codec="ascii"))
+    drawn: Mapping[str, Callable[[], Strategy]] = {
+        "Base64 text": lambda: base64_texts(low or 0, high),
+        "boolean": st.booleans,
+        "bytes": lambda: _sized(st.binary, low or 0, high),
+        "date-time text": datetime_texts,
+        "float": doubles,
+        "null": st.none,
+        "number": lambda: numbers(low, high),
+        "string": lambda: _sized(st.text, low or 0, high),
+    }
+    return drawn[word]()
+
+
+def _sized(draw: Callable[..., Strategy], min_size: int, max_size: int | None = None) -> Strategy:
+    """Draw text or bytes of so many characters or bytes."""
+    if min_size > LONG:
+        return repeated(draw(min_size=1, max_size=8), min_size)
+    return draw(min_size=min_size, max_size=max_size)
+
+
+def _invalid(
+    word: str, words: list[str], rules: Mapping[str, Any], encoding: str
+) -> Iterator[Strategy]:
+    """Yield strategies for values of the right type that break another rule."""
+    low, high = _ends(word, words, rules)
+    among = rules.get("among", ())
+    if _is_listed(word, among):
+        integers = st.integers() if encoding == "json" else INT64
+        drawn = st.text() if word == "string" else integers
+        yield drawn.filter(lambda value: value not in among)
+    elif word in {"integer", "number"}:
+        yield from _outside(encoding, low, high, is_integer=word == "integer")
+    elif word == "Base64 text":
+        yield not_base64_texts(low or 0, high)
+    elif word == "date-time text":
+        yield st.just("yesterday")
+    elif word in {"bytes", "string"}:
+        draw = st.binary if word == "bytes" else st.text
+        if low:
+            yield draw(max_size=low - 1)
+        if high is not None:
+            yield _sized(draw, high + 1)
+        if word == "string" and "pattern" in rules:
+            pattern = re.compile(f"{rules['pattern'][:-1]}\\Z")
+            yield st.text().filter(lambda text: not pattern.search(text))
+
+
+def _outside(encoding: str, low: Any, high: Any, *, is_integer: bool) -> Iterator[Strategy]:
+    """Yield numbers below one bound or above the other, as far as the encoding has them."""
     least, most = BEYOND[encoding]
-    parts: list[Strategy] = []
-    if low is not None and low > least:
-        parts.append(st.integers(least, low - 1))
-    if high is not None:
-        parts.append(st.integers(high + 1, most))
-    return st.one_of(parts)
+    if is_integer and low > least:
+        yield st.integers(least, math.ceil(low) - 1)
+    if is_integer:
+        yield st.integers(math.floor(high) + 1, most)
+    if not is_integer and low is not None:
+        yield st.floats(max_value=low, allow_infinity=False, exclude_max=True)
+    if not is_integer and high is not None:
+        yield st.floats(min_value=high, allow_infinity=False, exclude_min=True)
 
 
 def row(*positions: Strategy) -> Strategy:

@@ -1,7 +1,4 @@
-"""The schemas of the families: each family has one bundle, from which each schema can be taken.
-
-Copied into each generated package.
-"""
+"""The schemas of the families: each family has one bundle, from which each schema can be taken."""
 
 from __future__ import annotations
 

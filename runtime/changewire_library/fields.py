@@ -1,7 +1,4 @@
-"""Columns of messages, described once: Spark types and Arrow builders are made from this.
-
-Copied into each generated package.
-"""
+"""Columns of messages, described once: Spark types and Arrow builders are made from this."""
 
 from __future__ import annotations
 

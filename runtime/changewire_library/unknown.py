@@ -3,8 +3,6 @@
 A struct rejects properties and tags that it does not know. A message with such is rewritten before
 it becomes a model: unknown properties move below ``@extra``, an unknown tag below ``@`` and its
 name. Encoding goes the other way.
-
-Copied into each generated package.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import inspect
 
-from changewire_codegen.library.flat_objects import gather, scatter
-from changewire_codegen.library.support import (
+from changewire_library.flat_objects import gather, scatter
+from changewire_library.support import (
     Path,
     as_text,
     insert,

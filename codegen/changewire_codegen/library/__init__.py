@@ -1,1 +1,0 @@
-"""Modules that are copied into each generated package; the generator imports none of them."""

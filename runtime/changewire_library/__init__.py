@@ -1,0 +1,1 @@
+"""What all generated packages share: written by hand, and imported by each of them."""
