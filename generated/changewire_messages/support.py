@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
@@ -230,18 +230,33 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 """Types of parsed scalars, by the words for them."""
 
+_CHECKED: Mapping[str, type] = {"Base64 text": str, "date-time text": str, "integer": int}
+"""The type of which only some values fit, by the word for it."""
+
+
+@cache
+def _types(kinds: str) -> frozenset[type]:
+    """Return the types of a scalar, by the words for them."""
+    return frozenset(kind for word in kinds.split(" or ") for kind in _KINDS[word])
+
+
+@cache
+def _unchecked(kinds: str) -> frozenset[type]:
+    """Return those types of a scalar of which every value fits."""
+    return _types(kinds) - {_CHECKED[word] for word in kinds.split(" or ") if word in _CHECKED}
+
 
 def required(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more: Any) -> None:
     """Check a property that must be there; `scalar` says by what."""
-    if name in obj:
-        scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
-    else:
+    if name not in obj:
         out.append((f"{at}/{pointer_token(name)}", "required", kinds, msgspec.UNSET))
+    elif more or type(obj[name]) not in _unchecked(kinds):
+        scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
 
 
 def optional(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more: Any) -> None:
     """Check a property that may be absent; `scalar` says by what."""
-    if name in obj:
+    if name in obj and (more or type(obj[name]) not in _unchecked(kinds)):
         scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
 
 
@@ -267,7 +282,7 @@ def scalar(
         among: All values that a string or an integer may be.
     """
     words = kinds.split(" or ")
-    if not any(type(value) in _KINDS[word] for word in words):
+    if type(value) not in _types(kinds):
         out.append((at, "type", kinds, value))
     elif among and type(value) is type(among[0]):
         if value not in among:
