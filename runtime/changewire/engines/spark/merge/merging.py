@@ -185,9 +185,13 @@ class BatchMerge:
         rows = self.spark.table(part.table.identifier)
         has_patches, floor = self.known.has_patches(part.target), part.floor
         least, deleted = self.facts.least_of(part.keys), part.deleted
-        is_late = deleted is not None and least is not None and least <= deleted
-        bounds = (least, deleted) if is_late and not self.facts.inherited else None
-        if not is_late and (deleted is None or not self.facts.inherited):
+        bounds = None
+        if deleted is not None and not self.facts.inherited:
+            if least is None or least > deleted:
+                deleted = None
+            else:
+                bounds = least, deleted
+        if deleted is None:
             return Held(rows, floor=floor, has_patches=has_patches)
         is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
         deletes = logged_deletes(
