@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BinaryArray, ListArray, StringArray, StructArray};
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{Array, ArrayRef, BinaryArray, StringArray, StructArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 
@@ -127,60 +128,26 @@ impl TextColumn {
 }
 
 /// A column of lists of texts.
-pub struct TextLists {
-    items: TextColumn,
-    count: usize,
-    ends: Offsets,
-    valid: BooleanBufferBuilder,
-}
+#[derive(Default)]
+pub struct TextLists(ListBuilder<StringBuilder>);
 
 impl TextLists {
-    pub fn new() -> Self {
-        let valid = BooleanBufferBuilder::new(0);
-        TextLists { items: TextColumn::new(0, 0), count: 0, ends: Offsets::new(0), valid }
-    }
-
     pub fn has_room(&self) -> bool {
-        self.items.data.len() < MOST_BYTES
+        self.0.values_ref().values_slice().len() < MOST_BYTES
     }
 
     /// End a row that has a list, or NULL.
     pub fn end<'t>(&mut self, items: Option<impl Iterator<Item = &'t [u8]>>) -> Done {
-        self.valid.append(items.is_some());
+        let is_there = items.is_some();
         for item in items.into_iter().flatten() {
-            self.items.put(item);
-            self.items.end()?;
-            self.count += 1;
+            self.0.values().append_value(std::str::from_utf8(item).map_err(|_| Why::Text)?);
         }
-        self.ends.push(self.count)
+        self.0.append(is_there);
+        Ok(())
     }
 
-    pub fn finish(mut self) -> Result<ArrayRef, ArrowError> {
-        let item = Arc::new(field("item", &DataType::Utf8));
-        let nulls = nulls(&mut self.valid);
-        Ok(Arc::new(ListArray::try_new(item, self.ends.finish(), self.items.finish(true)?, nulls)?))
-    }
-}
-
-/// A column of values of one size.
-pub struct Numbers<T> {
-    pub values: Vec<T>,
-    valid: BooleanBufferBuilder,
-}
-
-impl<T: Copy + Default> Numbers<T> {
-    pub fn new(rows: usize) -> Self {
-        Numbers { values: Vec::with_capacity(rows), valid: BooleanBufferBuilder::new(rows) }
-    }
-
-    pub fn push(&mut self, value: Option<T>) {
-        self.valid.append(value.is_some());
-        self.values.push(value.unwrap_or_default());
-    }
-
-    /// Return which values are NULL.
-    pub fn nulls(&mut self) -> Option<NullBuffer> {
-        nulls(&mut self.valid)
+    pub fn finish(mut self) -> ArrayRef {
+        Arc::new(self.0.finish())
     }
 }
 

@@ -3,10 +3,11 @@
 use std::iter::Empty;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, TimestampMicrosecondArray};
+use arrow_array::builder::{Int64Builder, TimestampMicrosecondBuilder};
+use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
 
-use crate::builders::{MOST_BYTES, Numbers, TextColumn, TextLists, field, structs};
+use crate::builders::{MOST_BYTES, TextColumn, TextLists, field, structs};
 use crate::json::writing::named;
 use crate::rows::Row;
 use crate::typed::{Form, Images, RowType};
@@ -65,9 +66,9 @@ pub struct Effect {
 
 pub struct Columns {
     texts: [TextColumn; COUNT],
-    event_time: Numbers<i64>,
-    major: Numbers<i64>,
-    minor: Numbers<i64>,
+    event_time: TimestampMicrosecondBuilder,
+    major: Int64Builder,
+    minor: Int64Builder,
     /// Rows as columns of a type; none if they are JSON text.
     images: Option<Images>,
     undeclared: Vec<u8>,
@@ -87,13 +88,13 @@ impl Columns {
             texts: std::array::from_fn(|i| {
                 TextColumn::new(messages, messages.saturating_mul(per_row[i]).min(MOST_RESERVED))
             }),
-            event_time: Numbers::new(messages),
-            major: Numbers::new(messages),
-            minor: Numbers::new(messages),
+            event_time: TimestampMicrosecondBuilder::with_capacity(messages),
+            major: Int64Builder::with_capacity(messages),
+            minor: Int64Builder::with_capacity(messages),
             images: row.map(|row| Images::new(row, messages)),
             undeclared: Vec::new(),
-            leniencies: TextLists::new(),
-            effect_names: TextLists::new(),
+            leniencies: TextLists::default(),
+            effect_names: TextLists::default(),
             sizes: Vec::with_capacity(messages),
             rows: 0,
         }
@@ -184,9 +185,9 @@ impl Columns {
     }
 
     fn numbers(&mut self, rest: &Rest) {
-        self.event_time.push(rest.event_time);
-        self.major.push(rest.sequence.map(|sequence| sequence.0));
-        self.minor.push(rest.sequence.map(|sequence| sequence.1));
+        self.event_time.append_option(rest.event_time);
+        self.major.append_option(rest.sequence.map(|sequence| sequence.0));
+        self.minor.append_option(rest.sequence.map(|sequence| sequence.1));
         self.rows += 1;
     }
 
@@ -229,11 +230,10 @@ impl Columns {
             ("schema", text(Name::Schema)),
             ("table", text(Name::Table)),
         ];
-        let nulls = self.major.nulls();
-        let integers = |values: Vec<i64>| Arc::new(Int64Array::new(values.into(), nulls.clone())) as ArrayRef;
-        let order = [("major", integers(self.major.values)), ("minor", integers(self.minor.values))];
-        let times = self.event_time.nulls();
-        let times = TimestampMicrosecondArray::new(self.event_time.values.into(), times).with_timezone("UTC");
+        let order: [(&str, ArrayRef); 2] =
+            [("major", Arc::new(self.major.finish())), ("minor", Arc::new(self.minor.finish()))];
+        let nulls = order[0].1.nulls().cloned();
+        let times = self.event_time.finish().with_timezone("UTC");
         let mut columns = vec![
             ("op", text(Name::Op)),
             ("source", structs(source, None)?),
@@ -246,11 +246,11 @@ impl Columns {
             ("ddl", text(Name::Ddl)),
             ("schema_fingerprint", text(Name::Fingerprint)),
             ("attributes", text(Name::Attributes)),
-            ("leniencies", self.leniencies.finish()?),
+            ("leniencies", self.leniencies.finish()),
             ("effect_key", text(Name::EffectKey)),
             ("effect_before_key", text(Name::EffectBeforeKey)),
             ("effect_kind", text(Name::EffectKind)),
-            ("effect_names", self.effect_names.finish()?),
+            ("effect_names", self.effect_names.finish()),
         ];
         if let Some([before, after]) = beside {
             columns.extend([("typed_before", before), ("typed_after", after)]);

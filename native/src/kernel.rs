@@ -71,7 +71,7 @@ impl State {
         self.messages += values.len() as u64;
         guarded(|| self.batch(values, keys).ok()).flatten().unwrap_or_else(|| {
             self.declined = declined;
-            *self.declined.entry(Why::Panic.name().to_owned()).or_default() += values.len() as u64;
+            *self.declined.entry(Why::Panic.name()).or_default() += values.len() as u64;
             self.nothing(values.len())
         })
     }

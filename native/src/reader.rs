@@ -100,7 +100,7 @@ impl Reader {
         match declined.node.map(|node| &self.table.nodes[node].label) {
             Some(place) if declined.why == Why::Text => place.clone(),
             Some(place) => format!("{place}: {why}"),
-            None => why.to_owned(),
+            None => why,
         }
     }
 

@@ -36,22 +36,7 @@ pub enum Why {
 pub type Done<T = ()> = Result<T, Why>;
 
 impl Why {
-    pub fn name(self) -> &'static str {
-        match self {
-            Why::Text => "text",
-            Why::Null => "null",
-            Why::Name => "name",
-            Why::Number => "number",
-            Why::Depth => "depth",
-            Why::Size => "size",
-            Why::Meaning => "meaning",
-            Why::Schema => "schema",
-            Why::Value => "value",
-            Why::Key => "key",
-            Why::Effect => "effect",
-            Why::Row => "row",
-            Why::Format => "format",
-            Why::Panic => "panic",
-        }
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }

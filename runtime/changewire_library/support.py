@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args
 
@@ -246,18 +246,33 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 """Types of parsed scalars, by the words for them."""
 
+_CHECKED: Mapping[str, type] = {"Base64 text": str, "date-time text": str, "integer": int}
+"""The type of which only some values fit, by the word for it."""
+
+
+@cache
+def _types(kinds: str) -> frozenset[type]:
+    """Return the types of a scalar, by the words for them."""
+    return frozenset(kind for word in kinds.split(" or ") for kind in _KINDS[word])
+
+
+@cache
+def _unchecked(kinds: str) -> frozenset[type]:
+    """Return those types of a scalar of which every value fits."""
+    return _types(kinds) - {_CHECKED[word] for word in kinds.split(" or ") if word in _CHECKED}
+
 
 def required(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more: Any) -> None:
     """Check a property that must be there; `scalar` says by what."""
-    if name in obj:
-        scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
-    else:
+    if name not in obj:
         out.append((f"{at}/{pointer_token(name)}", "required", kinds, msgspec.UNSET))
+    elif more or type(obj[name]) not in _unchecked(kinds):
+        scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
 
 
 def optional(obj: Any, name: str, kinds: str, at: str, out: list[Issue], **more: Any) -> None:
     """Check a property that may be absent; `scalar` says by what."""
-    if name in obj:
+    if name in obj and (more or type(obj[name]) not in _unchecked(kinds)):
         scalar(obj[name], kinds, f"{at}/{pointer_token(name)}", out, **more)
 
 
@@ -278,7 +293,7 @@ def scalar(value: Any, kinds: str, at: str, out: list[Issue], **rules: Any) -> N
     words, kind = kinds.split(" or "), type(value)
     among = rules.get("among", ())
     is_decimal = kind is Decimal and "exact" in rules
-    if not is_decimal and not any(kind in _KINDS[word] for word in words):
+    if not is_decimal and kind not in _types(kinds):
         broken: Iterable[Rule] = [("type", kinds)]
     elif among and kind is type(among[0]):
         broken = _not_among(value, among)

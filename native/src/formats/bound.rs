@@ -41,7 +41,7 @@ pub fn arms<const N: usize>(union: &Union, titles: [&str; N]) -> Option<[i64; N]
 }
 
 /// Return what an adapter knows of the arm that a value has; a variant without meaning is declined.
-pub fn known_arm<T: Copy>(known: &[Option<T>], slot: &Slot) -> Done<T> {
-    let found = usize::try_from(slot.value).ok().and_then(|arm| known.get(arm).copied());
-    found.flatten().ok_or(Why::Meaning)
+pub fn known_arm<'k, T>(known: &'k [Option<T>], slot: &Slot) -> Done<&'k T> {
+    let found = usize::try_from(slot.value).ok().and_then(|arm| known.get(arm)?.as_ref());
+    found.ok_or(Why::Meaning)
 }

@@ -12,21 +12,6 @@ use crate::table::node::Rule;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
-/// The operations of changes.
-const OPS: [&str; 11] = [
-    "insert",
-    "update",
-    BEFORE,
-    "upsert",
-    "delete",
-    "read",
-    "heartbeat",
-    "ddl",
-    "statement",
-    "transaction",
-    "truncate",
-];
-
 /// Operation of an update whose message has only the row before it.
 pub const BEFORE: &str = "update-before";
 
@@ -53,7 +38,7 @@ pub struct Parts {
 pub struct ChangeTable {
     pub system: String,
     /// The operation of each arm by which messages differ; none for one that has none.
-    pub ops: Vec<Option<&'static str>>,
+    pub ops: Vec<Option<String>>,
     unit: i64,
     unknown: Vec<i64>,
     /// By the arm of a message, if arms hold parts at other positions; else the one of all.
@@ -189,12 +174,9 @@ fn below(table: &Table, node: usize, step: &str) -> Option<(usize, Vec<usize>)> 
 }
 
 /// Return the operation of each arm of the union that has the tag.
-fn ops(table: &Table) -> Option<Vec<Option<&'static str>>> {
+fn ops(table: &Table) -> Option<Vec<Option<String>>> {
     let given = table.change.get("ops")?.as_object()?;
-    let op_of = |tag: &str| {
-        let op = given.get(tag)?.as_str()?;
-        OPS.into_iter().find(|other| *other == op)
-    };
+    let op_of = |tag: &str| Some(given.get(tag)?.as_str()?.to_owned());
     let steps = table.change.get("op")?.as_array()?;
     let (tag, holder) = steps.split_last()?;
     if let Rule::Rows(rows) = &table.nodes.get(table.root)?.rule {

@@ -16,19 +16,18 @@ use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
 
 /// What an arm of the payload means.
-#[derive(Clone, Copy)]
 struct Operation {
-    op: &'static str,
+    op: String,
     is_before: bool,
     is_other: bool,
 }
 
 impl Operation {
     /// Return what an arm is; none if it has no meaning yet. That of all other tags is kept whole.
-    fn new(arm: &Arm, op: Option<&'static str>) -> Option<Self> {
+    fn new(arm: &Arm, op: Option<&str>) -> Option<Self> {
         let is_before = op == Some(BEFORE);
         let op = if is_before { "update" } else { op.or(arm.word.is_none().then_some("other"))? };
-        Some(Operation { op, is_before, is_other: arm.word.is_none() })
+        Some(Operation { op: op.to_owned(), is_before, is_other: arm.word.is_none() })
     }
 }
 
@@ -62,7 +61,7 @@ impl DataWorks {
             image: Bound::named(table, "Image", ["dataColumn"])?,
             ddl: Bound::named(table, "DdlStatement", ["text"])?,
             schemas: TableSchemas::new(table)?,
-            operations: operations.map(|(arm, op)| Operation::new(arm, *op)).collect(),
+            operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
             table: changes,
             keys: options.key_columns.as_deref().map(distinct),
             mode: options.row_image.clone(),
@@ -173,7 +172,7 @@ impl Adapter for DataWorks {
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
-        self.keys(operation.op, table, rows, columns)?;
+        self.keys(&operation.op, table, rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;

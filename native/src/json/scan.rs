@@ -1,7 +1,7 @@
 //! A cursor over JSON text.
 
 use super::number::{Number, number};
-use super::text::is_unescapable;
+use super::text::unescaped;
 use crate::steps::steps;
 use crate::why::{Done, Why};
 
@@ -134,7 +134,7 @@ impl<'a> Scan<'a> {
         steps(self.at - start);
         if is_escaped {
             self.untidy += 1;
-            if !is_unescapable(content) {
+            if unescaped(content).is_none() {
                 return Err(Why::Text);
             }
         }

@@ -47,7 +47,7 @@ fn value(read: &mut Read, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
         Head::Float(_) => return Err(Why::Number),
         Head::Text(size) => {
             let text = read.take(size).and_then(|text| std::str::from_utf8(text).ok());
-            write_string(text.ok_or(Why::Text)?, out);
+            write_string(text.ok_or(Why::Text)?, out).ok_or(Why::Text)?;
         }
         Head::Bytes(size) => {
             out.push(b'\'');

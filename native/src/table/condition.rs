@@ -8,7 +8,8 @@ pub enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    Type(JsonType),
+    /// The kinds that it may be of.
+    Type(&'static [Kind]),
     Words(Vec<Vec<u8>>),
     Integers(Vec<i64>),
     Null,
@@ -23,45 +24,23 @@ pub enum Condition {
     Positions(Vec<Condition>),
 }
 
-#[derive(Clone, Copy)]
-pub enum JsonType {
-    Null,
-    Boolean,
-    Integer,
-    Number,
-    Text,
-    Array,
-    Object,
-}
-
-impl JsonType {
-    pub fn of(name: &str) -> Option<JsonType> {
-        Some(match name {
-            "null" => JsonType::Null,
-            "boolean" => JsonType::Boolean,
-            "integer" => JsonType::Integer,
-            "number" => JsonType::Number,
-            "string" => JsonType::Text,
-            "array" => JsonType::Array,
-            "object" => JsonType::Object,
-            _ => return None,
-        })
-    }
-
-    fn is(self, kind: Kind) -> bool {
-        match self {
-            JsonType::Null => kind == Kind::Null,
-            JsonType::Boolean => matches!(kind, Kind::True | Kind::False),
-            JsonType::Integer => kind == Kind::Integer,
-            JsonType::Number => matches!(kind, Kind::Integer | Kind::Float),
-            JsonType::Text => matches!(kind, Kind::Text | Kind::Escaped),
-            JsonType::Array => kind == Kind::Array,
-            JsonType::Object => kind == Kind::Object,
-        }
-    }
-}
+/// The kinds of values of each type, by its word in JSON Schema.
+const TYPES: [(&str, &[Kind]); 7] = [
+    ("null", &[Kind::Null]),
+    ("boolean", &[Kind::True, Kind::False]),
+    ("integer", &[Kind::Integer]),
+    ("number", &[Kind::Integer, Kind::Float]),
+    ("string", &[Kind::Text, Kind::Escaped]),
+    ("array", &[Kind::Array]),
+    ("object", &[Kind::Object]),
+];
 
 impl Condition {
+    /// Return the condition that a value is of a type, by its word.
+    pub fn of_type(word: &str) -> Option<Self> {
+        TYPES.iter().find(|(name, _)| *name == word).map(|(_, kinds)| Condition::Type(kinds))
+    }
+
     /// Tell whether a value meets the condition; `None` where that is not known.
     pub fn holds(&self, slot: &Slot, message: &Message) -> Option<bool> {
         let looks_inside =
@@ -87,7 +66,7 @@ impl Condition {
                 false
             }
             Condition::Not(condition) => !condition.holds(slot, message)?,
-            Condition::Type(kind) => kind.is(slot.kind),
+            Condition::Type(kinds) => kinds.contains(&slot.kind),
             Condition::Null => slot.kind == Kind::Null,
             Condition::Words(words) => {
                 slot.is_text() && words.iter().any(|word| Some(word.as_slice()) == message.content(slot))

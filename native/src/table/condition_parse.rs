@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::condition::{Condition, JsonType};
+use super::condition::Condition;
 use super::pattern::Pattern;
 
 /// Return the condition that a schema says; `names` are those of the fields that it may name. None: it
@@ -16,7 +16,7 @@ pub fn condition_of(given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
 fn keyword(word: &str, given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
     let place = |name: &str| names.iter().position(|other| other == name.as_bytes());
     Some(match word {
-        "type" => Condition::Type(JsonType::of(given.as_str()?)?),
+        "type" => Condition::of_type(given.as_str()?)?,
         "const" => constants(std::slice::from_ref(given))?,
         "enum" => constants(given.as_array()?)?,
         "minimum" => Condition::Minimum(given.as_i64()?),

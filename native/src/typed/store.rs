@@ -6,12 +6,11 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array,
     Int32Array, Int64Array, TimestampMicrosecondArray, new_null_array,
 };
-use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
 use super::collections::{Collection, Struct};
 use super::kinds::ColumnKind;
-use crate::builders::{Numbers, TextColumn};
+use crate::builders::TextColumn;
 use crate::why::Done;
 
 pub enum Store {
@@ -29,13 +28,13 @@ pub enum Store {
 
 /// A column of values of one size.
 pub struct Fixed<T> {
-    numbers: Numbers<T>,
+    values: Vec<Option<T>>,
     value: Option<T>,
 }
 
-impl<T: Copy + Default> Fixed<T> {
+impl<T: Default> Fixed<T> {
     fn new(rows: usize) -> Self {
-        Fixed { numbers: Numbers::new(rows), value: None }
+        Fixed { values: Vec::with_capacity(rows), value: None }
     }
 
     pub fn put(&mut self, value: T) {
@@ -45,14 +44,12 @@ impl<T: Copy + Default> Fixed<T> {
     /// End a row. One that is dead has a value: a key of a map must not be NULL.
     fn end(&mut self, is_dead: bool) {
         let value = self.value.take();
-        self.numbers.push(value.or_else(|| is_dead.then(T::default)));
+        self.values.push(value.or_else(|| is_dead.then(T::default)));
     }
 
-    /// Return the values as another type holds them, and which are NULL.
-    fn finish<U>(mut self, each: impl Fn(T) -> U) -> (Vec<U>, Option<NullBuffer>) {
-        let nulls = self.numbers.nulls();
-        let values = self.numbers.values.into_iter().map(each).collect();
-        (values, nulls)
+    /// Return the values as another type holds them.
+    fn finish<U, A: FromIterator<Option<U>>>(self, each: impl Fn(T) -> U) -> A {
+        self.values.into_iter().map(|value| value.map(&each)).collect()
     }
 }
 
@@ -105,8 +102,7 @@ impl Store {
             Store::Integers(fixed) => integers(fixed, kind),
             Store::Floats(fixed) => Ok(floats(fixed, kind)),
             Store::Decimals(fixed) => {
-                let (values, nulls) = fixed.finish(|value| value);
-                let array = Decimal128Array::new(values.into(), nulls);
+                let array: Decimal128Array = fixed.finish(|value| value);
                 Ok(Arc::new(array.with_data_type(kind.clone())))
             }
             Store::Texts(texts) => texts.finish(*kind != DataType::Binary),
@@ -120,22 +116,15 @@ impl Store {
 /// Return integers as a type holds them: `fit` has seen to it that it does.
 #[allow(clippy::cast_possible_truncation)]
 fn integers(fixed: Fixed<i64>, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-    macro_rules! array {
-        ($array:ty, $each:expr) => {{
-            let (values, nulls) = fixed.finish($each);
-            Arc::new(<$array>::new(values.into(), nulls))
-        }};
-    }
     Ok(match kind {
-        DataType::Boolean => array!(BooleanArray, |value| value != 0),
-        DataType::Int8 => array!(Int8Array, |value| value as i8),
-        DataType::Int16 => array!(Int16Array, |value| value as i16),
-        DataType::Int32 => array!(Int32Array, |value| value as i32),
-        DataType::Int64 => array!(Int64Array, |value| value),
-        DataType::Date32 => array!(Date32Array, |value| value as i32),
+        DataType::Boolean => Arc::new(fixed.finish::<_, BooleanArray>(|value| value != 0)),
+        DataType::Int8 => Arc::new(fixed.finish::<_, Int8Array>(|value| value as i8)),
+        DataType::Int16 => Arc::new(fixed.finish::<_, Int16Array>(|value| value as i16)),
+        DataType::Int32 => Arc::new(fixed.finish::<_, Int32Array>(|value| value as i32)),
+        DataType::Int64 => Arc::new(fixed.finish::<_, Int64Array>(|value| value)),
+        DataType::Date32 => Arc::new(fixed.finish::<_, Date32Array>(|value| value as i32)),
         DataType::Timestamp(_, zone) => {
-            let (values, nulls) = fixed.finish(|value| value);
-            let times = TimestampMicrosecondArray::new(values.into(), nulls);
+            let times: TimestampMicrosecondArray = fixed.finish(|value| value);
             Arc::new(times.with_timezone_opt(zone.clone()))
         }
         other => return Err(ArrowError::SchemaError(format!("{other} holds no integers"))),
@@ -145,9 +134,7 @@ fn integers(fixed: Fixed<i64>, kind: &DataType) -> Result<ArrayRef, ArrowError> 
 #[allow(clippy::cast_possible_truncation)] // single floats are those that lose nothing
 fn floats(fixed: Fixed<f64>, kind: &DataType) -> ArrayRef {
     if *kind == DataType::Float32 {
-        let (values, nulls) = fixed.finish(|value| value as f32);
-        return Arc::new(Float32Array::new(values.into(), nulls));
+        return Arc::new(fixed.finish::<_, Float32Array>(|value| value as f32));
     }
-    let (values, nulls) = fixed.finish(|value| value);
-    Arc::new(Float64Array::new(values.into(), nulls))
+    Arc::new(fixed.finish::<_, Float64Array>(|value| value))
 }

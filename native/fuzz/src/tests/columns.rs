@@ -51,10 +51,10 @@ fn texts_are_utf8() {
 /// Lists have their items, and a list that is not there is NULL.
 #[test]
 fn lists_are_rows() {
-    let mut lists = TextLists::new();
+    let mut lists = TextLists::default();
     lists.end(Some([b"a".as_slice(), b"b"].into_iter())).unwrap();
     lists.end(None::<std::iter::Empty<_>>).unwrap();
     lists.end(Some(std::iter::empty())).unwrap();
-    let found = lists.finish().unwrap();
+    let found = lists.finish();
     assert_eq!((found.len(), found.null_count(), found.is_null(1)), (3, 1, true));
 }
