@@ -111,7 +111,7 @@ def test_a_file_that_spark_cannot_read_is_named(
 ) -> None:
     """The sentence has the file and its reason, and no table is made."""
     assert spark is not None
-    (tmp_path / "bad.jsonl.gz").write_bytes(b"not gzip")
+    (tmp_path / "bad.jsonl.gz").write_bytes(b"\x1f\x8bnot gzip")
     ended = run("bad.jsonl.gz", "--default-table", "none", "--engine", "spark")
     assert ended.exit_code == 2
     shown = " ".join(ended.stderr.split())
