@@ -84,7 +84,7 @@ def render(families: Sequence[Family], package: str, *, is_project: bool = False
     Args:
         families: Those in the package.
         package: Its import name.
-        is_project: Whether it stands beside the package of the runtime, which uses it.
+        is_project: Whether it is next to the package of the runtime, which uses it.
 
     Raises:
         SchemaError: A family has the name of a module that the package has.

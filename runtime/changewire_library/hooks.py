@@ -1,4 +1,4 @@
-"""Hooks of msgspec: exact numbers, and what only models hold."""
+"""Hooks of msgspec: exact numbers, and values that only models have."""
 
 from __future__ import annotations
 

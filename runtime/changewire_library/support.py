@@ -23,9 +23,9 @@ class KnownValue(NamedTuple):
     Attributes:
         value: The value.
         means: What it means, as a word that is the same for all families.
-        of: The other value beside which it has this meaning; empty if it always has it.
-        bits: Bits of a number; 0 if it is none.
-        column: Column type of what has the type that the value names; empty if there is none.
+        of: The other value together with which it has this meaning; empty if it always has it.
+        bits: Bits of a number; 0 for other types.
+        column: Column type of what has the type that the value names; empty without one.
     """
 
     value: Any

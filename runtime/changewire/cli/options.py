@@ -195,7 +195,7 @@ DECODE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "tombstones": (TombstonesOption, "ignore"),
     "strip_registry_prefix": (StripRegistryPrefix, False),
 }
-"""What messages do not say themselves."""
+"""Options that complete the content of messages."""
 
 
 def with_flags(

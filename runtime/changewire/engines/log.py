@@ -43,7 +43,7 @@ ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 EFFECTIVE: Final = (
     *("op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
 )
-"""Columns of a change that say what it does to rows."""
+"""Columns of a change from which its effect on rows follows."""
 
 READ: Final = ("kind", *EFFECTIVE, *ELEMENT_PLACE)
 """Columns of a log that are read to look for changes."""

@@ -18,7 +18,7 @@ LOGICAL_TYPES: Final = {(known.value, known.of): known for known in values.CONNE
 """Logical types, by their name and base type."""
 
 DECIMAL: Final = next(key for key, known in LOGICAL_TYPES.items() if known.means == "decimal")
-"""Read by itself: a JSON number may stand where its base type would have Base64 text."""
+"""Read by itself: a JSON number may be where its base type would have Base64 text."""
 
 
 class Conversion(NamedTuple):

@@ -12,7 +12,7 @@ DECIMAL_DIGITS: Final = 38
 """Digits of the largest decimal that a column of Spark or Delta has."""
 
 _KEYS: Final = frozenset({"boolean", "integer"})
-"""What the keys of maps that have a column mean, beside text."""
+"""Meanings of the keys of maps that have a column, next to text."""
 
 _OF_PYTHON: Final[Mapping[type, str]] = {date: "date", datetime: "timestamp"}
 

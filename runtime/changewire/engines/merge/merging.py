@@ -86,7 +86,7 @@ class Merges:
         return refused
 
     def _there(self, target: Target) -> TableThere:
-        """Return what a table is before a batch."""
+        """Return the columns and the key of a table before a batch."""
         table = there(target.name, self.log.id, adopts=self.options.adopts)
         found = (None, None) if table is None else (table.columns(), table.keys)
         return TableThere(target, *found)

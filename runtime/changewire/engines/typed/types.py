@@ -114,7 +114,7 @@ def sql_name(kind: Any) -> str:
 
 
 def differing(found: StructJson, needed: StructJson) -> Iterator[tuple[str, str, str]]:
-    """Yield columns of a table that are not as needed: name, needed type, and what is there."""
+    """Yield columns of a table that are not as needed: name, needed type, and the found one."""
     there, wanted = (
         {one["name"]: sql_name(one["type"]) for one in struct["fields"]}
         for struct in (found, needed)

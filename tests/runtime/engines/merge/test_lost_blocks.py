@@ -27,7 +27,7 @@ def test_a_batch_is_written_again_if_blocks_of_it_are_lost(spark: SparkSession) 
 
 def forget_blocks(spark: SparkSession) -> None:
     """Remove the blocks of all kept rows, as the loss of their executors does."""
-    jvm: Any = spark._jvm  # noqa: SLF001
-    blocks = jvm.org.apache.spark.SparkEnv.get().blockManager().master()
-    for number in [*spark.sparkContext._jsc.getPersistentRDDs()]:  # noqa: SLF001
+    session: Any = spark
+    blocks = session._jvm.org.apache.spark.SparkEnv.get().blockManager().master()  # noqa: SLF001
+    for number in [*session.sparkContext._jsc.getPersistentRDDs()]:  # noqa: SLF001
         blocks.removeRdd(number, True)  # noqa: FBT003 - wait until they are gone
