@@ -1,4 +1,4 @@
-"""How conditions reach into models: attributes in place of properties and positions."""
+"""How conditions reach into models: attributes instead of properties and positions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _CONVERTED: Mapping[Kind, str] = {"bytes": "bytes", "datetime": "datetime"}
 
 @dataclass(frozen=True)
 class View:
-    """Models: attributes in place of properties and positions; text may be bytes or a time.
+    """Models: attributes instead of properties and positions; text may be bytes or a time.
 
     Attributes:
         place: File and JSON Pointer of the definition or property that the condition is about.

@@ -64,7 +64,7 @@ class RefusedRows:
         routes: Where they come from.
         why: Why they are refused.
         keys: If given, only changes that name their rows by other columns.
-        fingerprint: If given, only changes with a row of this schema; None matches rows without one.
+        fingerprint: If given, only changes with a row of this schema; None: without one.
     """
 
     routes: list[RouteKey]
