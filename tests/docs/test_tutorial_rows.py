@@ -72,8 +72,11 @@ def run_lines(text: str, _names: dict[str, Any]) -> None:
 
 
 def run_python(text: str, names: dict[str, Any]) -> None:
-    """Run a block of Python behind those before it."""
-    exec(text, names)  # noqa: S102 - our own text
+    """Run a block of Python behind those before it.
+
+    Workers of the session of the tests have another current folder.
+    """
+    exec(text.replace("changewire/examples", f"{ROOT}/examples"), names)  # noqa: S102 - our own text
 
 
 DO = {"json": write_json, "python": run_python, "sh": run_lines}
