@@ -7,7 +7,7 @@ that were not delivered. The exit code is 1 if there are any.
 import sys
 from collections import Counter
 
-from confluent_kafka import KafkaError, Message, SerializingProducer
+from confluent_kafka import KafkaError, KafkaException, Message, SerializingProducer
 from confluent_kafka.error import ValueSerializationError
 
 from changewire.kafka import ChangewireSerializer
@@ -47,6 +47,8 @@ for number, line in enumerate(sys.stdin.buffer, 1):
     except ValueSerializationError as error:
         refused += 1
         print(f"line {number}: {error.exception}", file=sys.stderr)
+    except KafkaException as error:  # such as a topic that the client knows to be missing
+        undelivered[error.args[0].str()] += 1
     producer.poll(1 if len(producer) > MOST_WAITING else 0)  # waits if the broker is slower
 if unsent := producer.flush(SECONDS):
     undelivered[f"no answer within {SECONDS} seconds"] += unsent
