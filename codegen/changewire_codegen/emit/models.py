@@ -34,7 +34,7 @@ _IMPORTS = (
     *("re", "decimal", "collections.abc.Callable", "collections.abc.Mapping", "msgspec.field"),
     *("msgspec.Raw", "msgspec.Struct", "typing.ClassVar", "typing.Literal", "typing.TypeAlias"),
 )
-_SHARED = ("OpenTag", "constructor_call", "is_scalar", "repeated")
+_SHARED = ("support.OpenTag", "support.constructor_call", "checks.is_scalar", "support.repeated")
 
 
 def models(family: Family, package: str) -> str:
@@ -54,7 +54,7 @@ def models(family: Family, package: str) -> str:
     imported = {"Raw": "msgspec.Raw", "any": "typing.Any"}
     config = GenerateConfig(
         **_OPTIONS,
-        additional_imports=[*_IMPORTS, *(f"{support}.{name}" for name in _SHARED)],
+        additional_imports=[*_IMPORTS, *(f"{package}.{name}" for name in _SHARED)],
         aliases={**_renamed(family), "@alone": "alone", "@extra": "extra", "@named": "named"},
         custom_file_header=module_docstring("Messages", family),
         type_overrides={**imported, **{name: f"{support}.{name}" for name in SHARED}},

@@ -18,6 +18,7 @@ LIBRARY = "changewire_library"
 """The package that has these modules."""
 
 USED = (
+    "checks",
     "columns",
     "drawing",
     "fields",

@@ -39,10 +39,7 @@ from changewire_codegen.order import arm_tag, unconstrained, without
 from changewire_codegen.writer import UNTYPED, Writer, module_docstring
 
 Definition = AnyDefinition
-_SUPPORT = (
-    "Issue, check_beyond, check_unknown, has_tag, is_object, is_row, key_token, optional,"
-    " pointer_token, required, scalar"
-)
+_CHECKS = "check_beyond, check_unknown, has_tag, is_object, is_row, optional, required, scalar"
 ARMS = f"Mapping[str, {CHECK}]"
 
 
@@ -55,8 +52,9 @@ def validators(family: Family, package: str) -> str:
     writer("from collections.abc import Callable, Mapping")
     writer("from typing import Any")
     writer("from msgspec import UNSET")
+    writer(f"from {package}.checks import {_CHECKS}")
     writer(f"from {package}.flat_objects import flat_name")
-    writer(f"from {package}.support import {_SUPPORT}")
+    writer(f"from {package}.support import Issue, key_token, pointer_token")
     writer("__all__ = ['Issue', 'errors']")
     skipped = unconstrained(family) - set(family.variants.values())  # callers name the variants
     for definition in with_arms(family.definitions.values()):

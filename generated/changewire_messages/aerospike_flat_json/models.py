@@ -10,11 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Extra,
-    Int64,
-    Named,
-)
+from changewire_messages.support import Extra, Int64, Named
 
 
 class Write(

@@ -12,15 +12,14 @@ from typing import Any
 
 from msgspec import UNSET
 
-from changewire_messages.flat_objects import flat_name
-from changewire_messages.support import (
-    Issue,
+from changewire_messages.checks import (
     check_unknown,
     is_object,
     optional,
-    pointer_token,
     required,
 )
+from changewire_messages.flat_objects import flat_name
+from changewire_messages.support import Issue, pointer_token
 
 __all__ = ["Issue", "errors"]
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from changewire_messages.support import (
-    Issue,
+from changewire_messages.checks import (
     check_unknown,
     is_object,
     is_row,
@@ -20,6 +19,7 @@ from changewire_messages.support import (
     required,
     scalar,
 )
+from changewire_messages.support import Issue
 
 __all__ = ["Issue", "errors"]
 

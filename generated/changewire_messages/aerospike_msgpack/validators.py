@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_messages.support import (
-    Issue,
+from changewire_messages.checks import (
     check_beyond,
     is_row,
     scalar,
 )
+from changewire_messages.support import Issue
 
 __all__ = ["Issue", "errors"]
 

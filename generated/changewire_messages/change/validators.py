@@ -11,12 +11,12 @@ from typing import Any
 
 from msgspec import UNSET
 
-from changewire_messages.support import (
-    Issue,
+from changewire_messages.checks import (
     check_unknown,
     is_object,
     required,
 )
+from changewire_messages.support import Issue
 
 __all__ = ["Issue", "errors"]
 

@@ -52,10 +52,10 @@ ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "ConnectSchema": "sha256:295dafe16a35fe0d164926018d58620b14a7cea4a506fdddf7e274f6502556bb",
+    "ConnectSchema": "sha256:84adcb282ecb2efeaf1fb69258d1352bbcbd2c53a75f7933d4419a65dea9e472",
     "Delete": "sha256:70d456ab19e979a290d344c9b17701d7192b466f7cb2380b27b5fa1391626dfa",
     "Insert": "sha256:9f05fbf863275df351c875224b07364640dd741461b294b2fcc80c14fa5ffabe",
-    "Message": "sha256:a7dfff72ebd41e28dfece01e63b92aa95ba78821f56fef8829f4b7b033286191",
+    "Message": "sha256:10aea313c1e414265f106021b8e0ee753e8070874cf8468da8361ba46252b3d9",
     "Read": "sha256:f092d86b6d2b9d587198253bbf5958b592e689427db6b5a79150e655ed5aaa08",
     "Update": "sha256:c75e25bf0e7ec4e623b4f4c73e652f1df674c765059e922783bff523aae71bc4",
 }

@@ -10,13 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from changewire_messages.support import (
-    Alone,
-    Extra,
-    Int64,
-    constructor_call,
-    repeated,
-)
+from changewire_messages.support import Alone, Extra, Int64, constructor_call, repeated
 
 
 class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):

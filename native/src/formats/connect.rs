@@ -179,7 +179,7 @@ impl ConnectSchemas {
     }
 }
 
-/// Return the type of values that are no logical type; none for one that holds others.
+/// Return the type of values that do not have a logical type; `None` for a type that contains others.
 fn scalar(means: &str, bits: u32) -> Option<ConnectType> {
     Some(match means {
         "boolean" => ConnectType::Boolean,

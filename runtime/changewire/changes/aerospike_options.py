@@ -23,7 +23,7 @@ class AerospikeKeywords(TypedDict, total=False):
             key, which needs pycryptodome on every worker; ``off`` (default) does not look.
         metadata_key: Name of the metadata in flat JSON, as ``metadata-key`` of the connector has
             it. By default the only property that can be it.
-        blob_bins: Bins in flat JSON that have bytes: nothing tells their Base64 text from others.
+        blob_bins: Bins in flat JSON that have bytes: their Base64 text looks like any other text.
     """
 
     check_digests: Annotated[

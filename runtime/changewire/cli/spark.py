@@ -29,7 +29,7 @@ _WITH_VALUES: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
 def jars() -> list[Finding]:
-    """Look for the jars of the installed PySpark; without it there are no jars.
+    """Look for the jars of the installed PySpark, if it is installed.
 
     The folders are the one from which Spark loads all jars, and those of ``--packages``. A session
     may have them from elsewhere, so no exit code depends on them.

@@ -54,7 +54,7 @@ class Chart(NamedTuple):
         description: Its names and counts in words, for those who do not see it.
         bars: The bars.
         labels: The texts.
-        axis: Height of the line that the bars begin at; None if there is no line.
+        axis: Height of the line at which the bars begin; None without a line.
     """
 
     height: int

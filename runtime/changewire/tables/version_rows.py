@@ -19,7 +19,7 @@ def check_names(names: str) -> None:
     """Check how columns are to be named.
 
     Raises:
-        ValueError: There are no such names.
+        ValueError: `names` is neither ``plain`` nor ``auto_cdc``.
     """
     if names not in VERSION_NAMES:
         raise ValueError(f"no names {names!r}; there are: {', '.join(VERSION_NAMES)}")

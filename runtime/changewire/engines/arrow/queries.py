@@ -66,7 +66,7 @@ def history(
         that began the version. Versions of a row are together, oldest first.
 
     Raises:
-        ValueError: There are no such names, `row_schema` is something else, or it is the schema of
+        ValueError: `names` or `row_schema` is something else, or `row_schema` is the schema of
             a message and `format` is not given.
         OutputError: It is not a log, rows have columns that versions have too, or a change does not
             fit the columns.

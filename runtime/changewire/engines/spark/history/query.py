@@ -84,7 +84,7 @@ def history(
         that began the version.
 
     Raises:
-        ValueError: There are no such names, `row_schema` is something else, or it is the schema of
+        ValueError: `names` or `row_schema` is something else, or `row_schema` is the schema of
             a message and `format` is not given.
         OutputError: It is not a log, rows have columns that versions have too, or, when the
             DataFrame is computed, a change does not fit the columns.
