@@ -1,94 +1,26 @@
-"""CONTRIBUTING.md, a changed message and a new format, followed on a copy of the repository."""
+"""CONTRIBUTING.md, a changed message, followed on a copy of the repository."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.docs.pages import all_blocks, blocks
+from tests.docs.repository_copy import CORPUS, PAGES, ROOT, Copy, copied, steps
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
 
-ROOT = Path(__file__).parents[2]
-COPIED = ("codegen", "docs", "examples", "generated", "runtime", "schemas", "tests")
 FAMILY = "lindorm_json"
-CORPUS, PAGES = "tests/runtime/codec/test_corpus.py", "tests/docs/test_change_pages.py"
-ALL = ("tests/runtime/codec/test_round_trip.py", "tests/runtime/codec/test_verdicts.py")
-"""Tests that hold for every format."""
-
 ADDED = {
     "description": "Time at which the message was written.",
     "type": ["integer", "string"],
     "x-leniency": {"quoted-microseconds": {"type": "string"}},
 }
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A copy of the repository, in which a message changes."""
-
-    folder: Path
-
-    def python(self, *words: str, **environment: str) -> str:
-        """Run Python in the copy, with its own packages."""
-        path = os.pathsep.join(str(self.folder / root) for root in ROOTS)
-        ended = subprocess.run(
-            [sys.executable, *words],
-            cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": path, **environment},
-            capture_output=True,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stdout.decode() + ended.stderr.decode()
-        return ended.stdout.decode()
-
-    def git(self, *words: str) -> None:
-        """Run git in the copy."""
-        who = {f"GIT_{name}_{what}": "somebody" for name in WHO for what in ("NAME", "EMAIL")}
-        environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull}
-        subprocess.run(["git", *words], cwd=self.folder, env=environment, check=True)  # noqa: S607
-
-    def change(self, file: str, edit: Callable[[Any], None]) -> None:
-        """Edit a JSON file of the copy."""
-        path = self.folder / file
-        document = json.loads(path.read_bytes())
-        edit(document)
-        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8")
-
-    def changed(self) -> set[str]:
-        """Return the files that are not as they were committed, but for those that are made."""
-        done = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=all"],  # noqa: S607
-            cwd=self.folder,
-            check=True,
-            capture_output=True,
-        )
-        paths = {line[3:] for line in done.stdout.decode().splitlines()}
-        return {path for path in paths if not path.startswith(MADE)}
-
-
-ROOTS = ("codegen", "generated", "runtime")
-MADE = ("generated/", "docs/formats/")
-"""Files that the generator writes."""
-
-WHO = ("AUTHOR", "COMMITTER")
-
-
-def steps(title: str) -> list[str]:
-    """Return the numbered steps of a section, each as one line."""
-    text = ROOT.joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = text.split(f"## {title}\n")[1].split("\n## ")[0]
-    return [" ".join(step.split()) for step in re.split(r"^\d\. ", section, flags=re.MULTILINE)[1:]]
 
 
 def commands(step: str) -> list[str]:
@@ -214,16 +146,7 @@ def message(**more: object) -> dict[str, Any]:
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
     """Make a copy of the repository, committed as it is."""
-    found = Copy(tmp_path / "copy")
-    ignored = shutil.ignore_patterns("__pycache__", "_build", "made", "*.egg-info")
-    for name in COPIED:
-        shutil.copytree(ROOT / name, found.folder / name, ignore=ignored)
-    shutil.copy(ROOT / "pyproject.toml", found.folder)
-    found.folder.joinpath(".gitignore").write_text("__pycache__/\n", "utf-8")
-    found.git("init", "--quiet")
-    found.git("add", ".")
-    found.git("commit", "--quiet", "--message", "Before")
-    return found
+    return copied(tmp_path / "copy")
 
 
 def test_a_message_changes_by_the_steps_of_the_page(
@@ -312,98 +235,3 @@ def test_the_new_property_of_the_guide_is_a_column_with_its_value(copy: Copy) ->
     printed = [block.code for block in all_blocks(GUIDE) if block.language == "text"]
     for code, text in zip(blocks(GUIDE), printed, strict=True):
         assert copy.python("-c", code) == text
-
-
-DOOR = {
-    "family.json": {
-        "title": "Doors",
-        "description": "What the doors of a building send.",
-        "format": "door-json",
-        "encoding": "json",
-        "roles": {"message": "passage"},
-    },
-    "passage.json": {
-        "title": "Passage",
-        "description": "A person went through a door.",
-        "type": "object",
-        "properties": {
-            "door": {"description": "Number of the door.", "type": "integer"},
-            "badges": {"description": "Who went through.", "type": "array", "items": {}},
-        },
-        "required": ["door", "badges"],
-        "examples": [{"door": 7, "badges": [1]}],
-    },
-}
-"""The schemas of a made-up format."""
-
-DOOR_ADAPTER = '''"""Messages of doors to changes: a passage is a row."""
-
-from typing import Any
-
-from changewire.changes.adapters import Adapter
-from changewire.changes.change_row import ChangeRow
-from changewire.changes.decode_options import DecodeOptions
-from changewire_messages.change import Source
-
-
-def door_changes(message: Any, _record_key: bytes | None, options: DecodeOptions) -> ChangeRow:
-    """Return the change that a passage is."""
-    return ChangeRow(
-        op="insert",
-        source=Source(system="building", database=None, schema=None, table="doors"),
-        key={"door": message.door},
-        after={"door": message.door, "badges": message.badges},
-        attributes={"row_image": options.row_image},
-    )
-
-
-ADAPTER = Adapter("building", door_changes, {"row_image"})
-'''
-
-READ_DOOR = """
-import changewire as cw
-data = b'{"door": 7, "badges": [1]}'
-assert cw.detect(data) == "door-json" and "door-json" in cw.formats()
-(change,) = cw.changes(cw.decode(data, format="door-json"), row_image="patch")
-assert (change.op, change.key, change.source.system) == ("insert", {"door": 7}, "building")
-assert type(cw.decode(data)) is cw.door_json.Passage
-try:
-    cw.DecodeOptions("door-json", key_columns=["door"])
-except ValueError as error:
-    assert "key_columns does not apply to door-json" in str(error)
-else:
-    raise AssertionError("an option that the adapter does not name is accepted")
-"""
-
-
-def test_a_new_format_is_schemas_one_module_and_one_row(copy: Copy) -> None:
-    """No other file of the repository is edited until its messages are changes, and are tested."""
-    assert "`BUILT_IN`" in steps("A new format")[2]
-    for name, schema in DOOR.items():
-        path = copy.folder / "schemas" / "door_json" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(schema, indent=2) + "\n", "utf-8")
-    copy.python("-m", "changewire_codegen")
-    changes = copy.folder / "runtime" / "changewire" / "changes"
-    changes.joinpath("door.py").write_text(DOOR_ADAPTER, "utf-8")
-    row = '    "door-json": "changewire.changes.door:ADAPTER",\n    "lindorm-json"'
-    table = changes.joinpath("vendors.py")
-    table.write_text(table.read_text("utf-8").replace('    "lindorm-json"', row), "utf-8")
-    copy.python("-c", READ_DOOR)
-    corpus = "tests/corpus/door_json"
-    for kind, badges in (("valid", [1]), ("invalid", 1)):
-        path = copy.folder / corpus / kind / "message-passage.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"door": 7, "badges": badges}), "utf-8")
-    every_format = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "door", CORPUS, *ALL)
-    copy.python(*every_format, CHANGEWIRE_UPDATE_CORPUS="1")
-    assert copy.changed() == {
-        "schemas/door_json/family.json",
-        "schemas/door_json/passage.json",
-        "runtime/changewire/changes/vendors.py",
-        "runtime/changewire/changes/door.py",
-        f"{corpus}/valid/message-passage.json",
-        f"{corpus}/valid/message-passage.model.txt",
-        f"{corpus}/invalid/message-passage.json",
-        f"{corpus}/invalid/message-passage.error.txt",
-    }
