@@ -73,7 +73,7 @@ def logged_deletes(
     major = F.col("sequence.major")
     is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
     changes = log.where(is_change() & is_of_table & is_near)
-    deletes = changes.where(deletes_something())
+    deletes = changes.where(deletes_something(with_befores=with_befores))
     found = _in_sql(deletes, shape) if _has_plain_key(shape) else None
     if found is not None and not with_befores:
         return found
