@@ -13,12 +13,12 @@ from changewire_codegen.bundle import bundle_text
 from changewire_codegen.emit.changes import changes
 from changewire_codegen.emit.columns import arrow, arrow_types, fields, rows, spark
 from changewire_codegen.emit.dispatch import dispatch
-from changewire_codegen.emit.extras import extras
 from changewire_codegen.emit.kernel import KERNEL_FILE, kernel_table
 from changewire_codegen.emit.leniencies import leniencies
 from changewire_codegen.emit.models import models
 from changewire_codegen.emit.package import (
     USED,
+    extras,
     families_module,
     family_init,
     package_init,

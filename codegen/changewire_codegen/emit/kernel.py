@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from changewire_codegen.change_table import ChangeTable, Path, change_table
 from changewire_codegen.emit.values import known_values
-from changewire_codegen.flat import Flat, flat_of
+from changewire_codegen.envelopes import Flat, flat_of
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -131,7 +131,8 @@ class _Nodes:
             return self._rows(definition.name, (definition.tag,), tags, arms)
         if isinstance(definition, RowUnion):
             arms = [*map(self.reference, definition.arms)]
-            return self._rows(definition.name, definition.tags, definition.keys, arms)
+            keys = [arm.keys for arm in definition.choices]
+            return self._rows(definition.name, definition.tags, keys, arms)
         return self._row(definition) if isinstance(definition, Row) else _DECLINED
 
     def _flat(self, definition: AnyDefinition, flat: Flat) -> Mapping[str, Any]:
@@ -146,14 +147,14 @@ class _Nodes:
             "name": definition.name,
             "of": self._type(flat.other.type),
             "needed": [*flat.needed],
-            "entries": self._type(entries.values),
+            "entries": self._type(entries.of),
         }
 
     def _row(self, row: Row) -> Mapping[str, Any]:
         return {
             "kind": "row",
             "name": row.name,
-            "fields": [self._field(prop) for prop in row.positions],
+            "fields": [self._field(prop) for prop in row.properties],
             "uses": row.leniencies,
         }
 
@@ -205,9 +206,9 @@ class _Nodes:
         if isinstance(kind, Nullable):
             return {"kind": "nullable", "of": self._type(kind.of)}
         if isinstance(kind, ArrayOf) and kind.min_items is None and kind.max_items is None:
-            return {"kind": "list", "of": self._type(kind.items)}
+            return {"kind": "list", "of": self._type(kind.of)}
         if isinstance(kind, MapOf):
-            return {"kind": "pairs" if kind.any_keys else "map", "of": self._type(kind.values)}
+            return {"kind": "pairs" if kind.any_keys else "map", "of": self._type(kind.of)}
         if isinstance(kind, Choice):
             return {"kind": "choice", "of": [*map(self._type, kind.options)]}
         return {"kind": "any"} if isinstance(kind, Anything) else _DECLINED

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import pprint
+
+from changewire_codegen.dialect import parsed_example
 from changewire_codegen.emit.content import content_rows, variant_rows
 from changewire_codegen.emit.lenient import named_leniencies
-from changewire_codegen.emit.row_validators import nested_length, nested_row, row_arms
 from changewire_codegen.emit.scalars import scalar_words
 from changewire_codegen.emit.views import is_open_tag
-from changewire_codegen.examples import example_lines
 from changewire_codegen.nodes import (
     INT32,
     INT64,
@@ -22,7 +24,6 @@ from changewire_codegen.nodes import (
     Object,
     Property,
     RefTo,
-    Row,
     RowUnion,
     Scalar,
     TaggedRow,
@@ -30,7 +31,7 @@ from changewire_codegen.nodes import (
     Union,
     children,
 )
-from changewire_codegen.writer import COMMAND
+from changewire_codegen.writer import COMMAND, WIDTH
 
 
 def page(family: Family) -> str:
@@ -104,7 +105,7 @@ def _definition(definition: AnyDefinition, family: Family, stem: str | None) -> 
             lines.append(f"- {', '.join(own) or 'anything else'}: [{arm}](#{arm.lower()})")
         lines.append("")
     elif isinstance(definition, RowUnion):
-        lines += ["Distinguished by:", "", *_table(row_union_lines(definition, family))]
+        lines += ["Distinguished by:", "", *_table(_row_union(definition))]
     elif isinstance(definition, Alias):
         lines += [f"Type: {_words(definition.type, family)}.", ""]
     else:
@@ -122,9 +123,9 @@ def _definition(definition: AnyDefinition, family: Family, stem: str | None) -> 
     for owner in definition.arms if isinstance(definition, TaggedRow) else (definition,):
         lines += [line for prop in children(owner) for line in _values(prop, owner)]
     if isinstance(definition, TaggedRow):
-        lines += _table(tag_lines(definition, family))
+        lines += _table(_tagged_row(definition, family))
     if stem is not None:
-        lines += ["Examples:", "", *example_lines(family, stem)]
+        lines += ["Examples:", "", *_examples(family, stem)]
     return lines
 
 
@@ -169,9 +170,9 @@ def _words(kind: Type, family: Family) -> str:  # noqa: PLR0911 - one for each k
         return f"[{kind.name}](#{kind.name.lower()})"
     if isinstance(kind, ArrayOf):
         bounds = _between(kind.min_items, kind.max_items, " elements")
-        return f"array of {_words(kind.items, family)}{bounds}"
+        return f"array of {_words(kind.of, family)}{bounds}"
     if isinstance(kind, MapOf):
-        return f"map of {_words(kind.values, family)}"
+        return f"map of {_words(kind.of, family)}"
     if isinstance(kind, Anything):
         return "any value"
     if kind.enum is not None:
@@ -219,41 +220,41 @@ def _text(text: str) -> str:
     return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
 
 
-def row_union_lines(union: RowUnion, family: Family) -> list[list[str]]:
+def _row_union(union: RowUnion) -> list[list[str]]:
     """Return the rows of a table: the constants of each arm, and the length of an inner array."""
-    arms = row_arms(union, family)
-    names = [arms[0].positions[i].wire for i in union.tags]
-    head = [*names, "model"]
+    positions = union.choices[0].row.properties
+    head = [*(positions[i].wire for i in union.tags), "model"]
     if union.nested is not None:
-        head.insert(-1, f"positions of `{arms[0].positions[union.nested].wire}`")
+        head.insert(-1, f"positions of `{positions[union.nested].wire}`")
     rows = [head, ["---"] * len(head)]
-    for arm, keys in zip(arms, union.keys, strict=True):
-        for key in keys:
-            inner = [] if union.nested is None else [_length_words(arm, union, family)]
-            rows.append(
-                [*(f"`{tag}`" for tag in key), *inner, f"[{arm.name}](#{arm.name.lower()})"]
-            )
+    for arm in union.choices:
+        name, length = arm.row.name, f"{arm.length}{' or more' if arm.is_open else ''}"
+        inner = [] if union.nested is None else [length]
+        links = [*inner, f"[{name}](#{name.lower()})"]
+        rows += [[*(f"`{tag}`" for tag in key), *links] for key in arm.keys]
     return rows
 
 
-def _length_words(arm: Row, union: RowUnion, family: Family) -> str:
-    row = nested_row(arm, union, family)
-    more = " or more" if row is not None and row.is_open else ""
-    return f"{nested_length(arm, union, family)}{more}"
-
-
-def tag_lines(row: TaggedRow, family: Family) -> list[list[str]]:
+def _tagged_row(row: TaggedRow, family: Family) -> list[list[str]]:
     """Return the rows of a table: the contents of the other positions for each value of the tag."""
-    others = [i for i in range(len(row.positions)) if i != row.tag and _differs(row, i)]
-    tag = row.positions[row.tag].wire
-    head = [f"`{tag}`", *(f"`{row.positions[i].wire}`" for i in others), "meaning"]
-    rows = [head, ["---"] * len(head)]
+    names = [f"`{row.properties[i].wire}`" for i in (row.tag, *row.differing)]
+    rows = [[*names, "meaning"], ["---"] * (len(names) + 1)]
     for arm, tags in zip(row.arms, row.tags, strict=True):
         shown = ", ".join(f"`{value}`" for value in tags) or "anything else"
-        kinds = [_words(arm.positions[i].type, family) for i in others]
+        kinds = [_words(arm.properties[i].type, family) for i in row.differing]
         rows.append([shown, *kinds, arm.description])
     return rows
 
 
-def _differs(row: TaggedRow, i: int) -> bool:
-    return any(arm.positions[i].type != row.positions[i].type for arm in row.arms)
+def _examples(family: Family, stem: str) -> list[str]:
+    """Return the examples of a schema file as Markdown; those in MessagePack also as Python."""
+    lines: list[str] = []
+    for example in family.schemas[f"{stem}.json"]["examples"]:
+        if family.encoding == "msgpack":
+            shown = pprint.pformat(parsed_example(example), width=WIDTH, sort_dicts=False)
+            lines += ["```text", example, "```", "", "```text", shown, "```", ""]
+            continue
+        text = json.dumps(example, indent=2, ensure_ascii=False)
+        compact = json.dumps(example, ensure_ascii=False)
+        lines += ["```json", compact if len(compact) <= WIDTH else text, "```", ""]
+    return lines
