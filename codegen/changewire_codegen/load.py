@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -12,10 +11,10 @@ from typing import Any, cast
 from changewire_codegen.build import build_family
 from changewire_codegen.dialect import check_family_file, check_hex_examples, check_schema
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.names import PACKAGE_NAME
 from changewire_codegen.nodes import Family
 
 FAMILY_FILE = "family.json"
-FOLDER_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def load(folder: Path) -> list[Family]:
@@ -34,7 +33,7 @@ def load_family(folder: Path) -> Family:
 
 def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
     """Return one family from the texts of its files."""
-    if not FOLDER_NAME.match(name) or keyword.iskeyword(name):
+    if not PACKAGE_NAME.match(name) or keyword.iskeyword(name):
         rule = "must be named with a-z, 0-9 and _, because it is imported"
         raise SchemaError(name, "", f"a folder of schemas {rule}")
     documents = {file: _read(f"{name}/{file}", text) for file, text in sorted(texts.items())}

@@ -216,6 +216,7 @@ class TaggedRow(Row):
     """Several arrays with the same positions as one model: the tag decides their contents.
 
     Attributes:
+        properties: What all arms allow at each position.
         tag: Index of the position that distinguishes the arms.
         arms: The arrays, which have no models.
         tags: Values of the tag in each arm; empty for the open arm, which takes all others.
@@ -354,8 +355,6 @@ class Family:
         encoding: How the messages are written.
         exact: Whether numbers that binary64 cannot represent are kept as decimals.
         roles: Definition for each part that a Kafka record can play.
-        differences: In what real messages differ from their document, in Markdown.
-        more: Where to read on, in Markdown; empty if the family file does not say.
         definitions: By name; every definition is after those it refers to.
         meta: The parsed ``family.json``.
         schemas: The parsed schema files by file name.
@@ -364,14 +363,11 @@ class Family:
 
     name: str
     title: str
-    description: str
     kind: Literal["messages", "tables"]
     format: str | None
     encoding: Literal["json", "msgpack"]
     exact: bool
     roles: Mapping[str, str]
-    differences: tuple[str, ...]
-    more: str
     definitions: Mapping[str, AnyDefinition]
     meta: Mapping[str, Any]
     schemas: Mapping[str, Mapping[str, Any]]

@@ -43,7 +43,7 @@ def page(family: Family) -> str:
         "",
         f"<!-- {origin} -->",
         "",
-        _text(family.description),
+        _text(family.meta["description"]),
         "",
     ]
     if family.format:
@@ -51,12 +51,10 @@ def page(family: Family) -> str:
         lines += ["| part of a Kafka record | model |", "|---|---|"]
         lines += [f"| {role.replace('_', ' ')} | `{name}` |" for role, name in family.roles.items()]
         lines.append("")
-    if family.more:
-        lines += [_markdown(family.more), ""]
-    if family.differences:
-        lines += ["## Document and reality", ""]
-        lines += [f"- {_markdown(difference)}" for difference in family.differences]
-        lines.append("")
+    if "more" in family.meta:
+        lines += [_markdown(family.meta["more"]), ""]
+    differences = [f"- {_markdown(text)}" for text in family.meta.get("differences", ())]
+    lines += ["## Document and reality", "", *differences, ""] if differences else []
     lines += _leniencies(family)
     roots = {name: stem for stem, name in family.variants.items()}
     for name, definition in sorted(
