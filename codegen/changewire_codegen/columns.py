@@ -142,11 +142,11 @@ def _merged(names: tuple[str, ...], family: Family, *, nested: bool) -> list[Fie
     merged: dict[str, Field] = {}
     for name in dict.fromkeys(name for arm in arms for name in arm):
         found = [arm[name] for arm in arms if name in arm]
-        presences = {field.presence for field in found}
+        most = _PRESENCES[max(_PRESENCES.index(field.presence) for field in found)]
         merged[name] = Field(
             name=name,
             column=_joined([field.column for field in found], family, nested=nested),
-            presence=max(presences, key=_PRESENCES.index) if len(found) == len(arms) else "partial",
+            presence=most if len(found) == len(arms) else "partial",
             comment=" / ".join(dict.fromkeys(field.comment for field in found)),
             attribute=found[0].attribute,
         )
@@ -188,7 +188,9 @@ def _column(kind: Type, family: Family) -> Column:  # noqa: PLR0911 - one for ea
 
 
 def _leaf(scalar: Scalar, json: Leaf) -> Leaf:
-    return "int32" if scalar.bits == 32 else _LEAVES.get(scalar.kind, json)  # noqa: PLR2004 - bits
+    if scalar.kind == "null":
+        return json
+    return "int32" if scalar.bits == 32 else _LEAVES[scalar.kind]  # noqa: PLR2004 - bits
 
 
 def reaches(name: str, target: str, family: Family) -> bool:

@@ -235,9 +235,9 @@ def check_open_rows(family: Family) -> None:
             if definition.name in parts:
                 reason = "a message that is part of another one must be closed"
                 raise definition.refusal(f"{reason}: items: false and maxItems")
-        arms = definition.arms if isinstance(definition, TaggedRow) else ()
+        arms = list(definition.arms if isinstance(definition, TaggedRow) else ())
         if isinstance(definition, RowUnion):
-            arms = tuple(choice.row for choice in definition.choices)
+            arms += [choice.row for choice in definition.choices]
         for arm in arms:
             if arm.is_open != arms[0].is_open:
                 raise arm.refusal("the arms of a union of arrays must all be open, or all closed")

@@ -23,7 +23,10 @@ class Rule(NamedTuple):
 
 
 def _rules(readers: Verdict, writers: Verdict) -> Callable[..., Rule]:
-    return lambda text, *keywords: Rule(text, keywords, readers, writers)
+    def rule(text: str, *keywords: str) -> Rule:
+        return Rule(text, keywords, readers, writers)
+
+    return rule
 
 
 _note, _narrower = _rules("compatible", "compatible"), _rules("breaking", "compatible")

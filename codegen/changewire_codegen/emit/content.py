@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from changewire_codegen.columns import Struct, inner_struct, struct_of
@@ -25,27 +25,39 @@ _SQL: Final[Mapping[Leaf, str]] = {
 """What a column of scalars is in SQL."""
 
 
-def content_rows(family: Family) -> list[list[str]]:
-    """Return the rows of a table: path, type and variants of each column of a message."""
-    rows = _rows(struct_of(family, family.roles["message"]), "", "all", family)
-    return [["column", "type", "variants"], ["---"] * 3, *map(list, rows)]
-
-
-def variant_rows(family: Family) -> dict[str, list[list[str]]]:
-    """Return such a table for each variant, by its name in the column ``variant``.
-
-    A format that does not distinguish variants has none.
-    """
+def content(family: Family) -> list[str]:
+    """Return tables of the columns of a message, and of those that each variant may fill."""
+    text = (
+        "What `messages` of `changewire.spark` and `changewire.arrow` gives a message, below "
+        "`content`. Where variants differ in the type of a property, its column is JSON text."
+    )
     message = struct_of(family, family.roles["message"])
-    head = [["column", "type", "meaning"], ["---"] * 3]
-    return {
-        name: [*head, *map(list, _held(message, message, arms, "", family))]
-        for name, arms in _variants(message, family).items()
-    }
+    rows = _rows(message, "", "all", family)
+    lines = ["## Columns", "", text, "", *table(["column", "type", "variants"], rows)]
+    for variant, arms in _variants(message, family).items():
+        note = f"If `variant` is `{variant}`, only these columns can have values."
+        held = table(["column", "type", "meaning"], _held(message, message, arms, "", family))
+        lines += [f"### Columns of {variant}", "", note, "", *held]
+    return lines
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table in Markdown, and an empty one."""
+    cells = [[text_of(text).replace("|", "\\|") for text in row] for row in (head, *rows)]
+    first, *others = [f"| {' | '.join(row)} |" for row in cells]
+    return [first, f"|{'---|' * len(head)}", *others, ""]
+
+
+def text_of(text: str) -> str:
+    """Return schema text as Markdown text: no markup of HTML, one line."""
+    return " ".join(text.replace("&", "&amp;").replace("<", "&lt;").split())
 
 
 def _variants(message: Struct, family: Family) -> dict[str, tuple[str, ...]]:
-    """Return the definitions of each variant: schemas of their own that a message is or wraps."""
+    """Return the definitions of each variant: schemas of their own that a message is or wraps.
+
+    A format that does not distinguish variants has none.
+    """
     inner = (inner_struct(field.column) for field in message.fields)
     reached = [*_arms(message, family)]
     reached += [arm for struct in inner if struct is not None for arm in _arms(struct, family)]

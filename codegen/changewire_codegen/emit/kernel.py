@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
@@ -80,11 +80,7 @@ def _plain(value: Path | ChangeTable) -> object:
 
 
 class _Nodes:
-    """The nodes of a family; a definition has one, whatever refers to it.
-
-    Attributes:
-        nodes: Each node as JSON has it; others are named by their index.
-    """
+    """The nodes of a family, as JSON has them; others are named by their index."""
 
     def __init__(self, family: Family) -> None:
         """Begin without nodes."""
@@ -125,14 +121,8 @@ class _Nodes:
                 "fields": [self._field(prop) for prop in definition.properties],
                 "uses": definition.leniencies,
             }
-        if isinstance(definition, TaggedRow):
-            tags = [[(value,) for value in values] for values in definition.tags]
-            arms = [self._add(self._row(arm)) for arm in definition.arms]
-            return self._rows(definition.name, (definition.tag,), tags, arms)
-        if isinstance(definition, RowUnion):
-            arms = [*map(self.reference, definition.arms)]
-            keys = [arm.keys for arm in definition.choices]
-            return self._rows(definition.name, definition.tags, keys, arms)
+        if isinstance(definition, TaggedRow | RowUnion):
+            return self._rows(definition)
         return self._row(definition) if isinstance(definition, Row) else _DECLINED
 
     def _flat(self, definition: AnyDefinition, flat: Flat) -> Mapping[str, Any]:
@@ -158,18 +148,15 @@ class _Nodes:
             "uses": row.leniencies,
         }
 
-    @staticmethod
-    def _rows(
-        name: str, at: Sequence[int], tags: Sequence[Sequence[Sequence[int]]], arms: Sequence[int]
-    ) -> Mapping[str, Any]:
+    def _rows(self, union: TaggedRow | RowUnion) -> Mapping[str, Any]:
         """Return the node of one of several rows."""
-        return {
-            "kind": "rows",
-            "name": name,
-            "at": [*at],
-            "tags": [[[*values] for values in arm] for arm in tags],
-            "of": [*arms],
-        }
+        if isinstance(union, TaggedRow):
+            at, tags = [union.tag], [[[value] for value in values] for values in union.tags]
+            arms = [self._add(self._row(arm)) for arm in union.arms]
+        else:
+            at, tags = [*union.tags], [[*map(list, arm.keys)] for arm in union.choices]
+            arms = [*map(self.reference, union.arms)]
+        return {"kind": "rows", "name": union.name, "at": at, "tags": tags, "of": arms}
 
     def _union(self, union: Union) -> Mapping[str, Any]:
         words = [*union.tags.items(), *([(None, union.open_arm)] if union.open_arm else [])]
@@ -187,14 +174,8 @@ class _Nodes:
         node = self._type(prop.type)
         if prop.repeated:
             node = self._add({"kind": "repeated", "of": node})
-        return _without_nothing(
-            {
-                "name": prop.wire,
-                "node": node,
-                "required": prop.required,
-                "uses": prop.leniencies,
-            }
-        )
+        named = {"name": prop.wire, "node": node, "required": prop.required}
+        return _without_nothing({**named, "uses": prop.leniencies})
 
     def _type(self, kind: Type) -> int:
         if isinstance(kind, RefTo):

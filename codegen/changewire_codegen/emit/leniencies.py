@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from changewire_codegen.emit.boolean import ALWAYS, Test, compare, every
 from changewire_codegen.emit.conditions import build_condition
-from changewire_codegen.emit.lenient import chosen_arms, lenient_names
 from changewire_codegen.emit.views import View, is_open_tag, is_set
 from changewire_codegen.envelopes import MISSING_ENVELOPE, alone_of
 from changewire_codegen.names import inner, snake
@@ -20,12 +19,14 @@ from changewire_codegen.nodes import (
     Property,
     Record,
     RefTo,
+    Row,
     TaggedRow,
     Type,
     Union,
     children,
     class_names,
     names_in,
+    with_arms,
 )
 from changewire_codegen.order import has_extra, held_type, reached, references
 from changewire_codegen.writer import Writer, module
@@ -39,7 +40,12 @@ _CHECK = "Callable[[Any, list[str]], None]"
 
 def leniencies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    lenient = {name: family.definitions[name] for name in lenient_names(family)}
+    own = {
+        name
+        for name, definition in family.definitions.items()
+        if has_extra(definition, family) or any(map(_is_lenient, with_arms([definition])))
+    }
+    lenient = {n: d for n, d in family.definitions.items() if own & reached([n], family)}
     writer = module(
         "Leniencies",
         family,
@@ -57,10 +63,8 @@ def leniencies(family: Family, package: str) -> str:
         elif not isinstance(definition, Union):
             _function(definition, family, lenient, writer)
     for definition in called:
-        if isinstance(definition, Union):
+        if isinstance(definition, Union | TaggedRow):
             _arms(definition, lenient, writer)
-        if isinstance(definition, TaggedRow):
-            _tags(definition, lenient, writer)
     for definition in called:
         _texts(definition, lenient, writer)
     _entry(roots, family, writer)
@@ -87,7 +91,7 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
 
 def _tagged_row(row: TaggedRow, family: Family, lenient: Lenient, writer: Writer) -> None:
     """Write a function for each arm that needs one, and the one that chooses."""
-    chosen = chosen_arms(row, lenient)
+    chosen = _chosen_arms(row, lenient)
     for arm in {arm.name: arm for arm in chosen.values()}.values():
         _function(arm, family, lenient, writer, model=row.name)
     writer()
@@ -104,12 +108,22 @@ def _tagged_row(row: TaggedRow, family: Family, lenient: Lenient, writer: Writer
             writer("check(value, used)")
 
 
-def _tags(row: TaggedRow, lenient: Lenient, writer: Writer) -> None:
-    """Write the function of each tag; after all functions, which may call each other."""
-    chosen = chosen_arms(row, lenient)
-    named = [(tag, chosen[arm.name].name) for tag, arm in row.by_tag if arm.name in chosen]
-    checks = ((tag, f"_{snake(name)}") for tag, name in named)
-    writer.table(f"_{snake(row.name).upper()}_ARMS: Mapping[int, {_CHECK}]", checks)
+def _is_lenient(definition: AnyDefinition) -> bool:
+    """Return whether a definition itself, or one of its children, has a leniency."""
+    own = isinstance(definition, Record) and definition.leniencies
+    return bool(own) or any(prop.leniencies for prop in children(definition))
+
+
+def _chosen_arms(row: TaggedRow, lenient: Mapping[str, AnyDefinition]) -> dict[str, Row]:
+    """Return for each arm below which a leniency may be used the first one that has the same."""
+    first: dict[str, Row] = {}
+    chosen: dict[str, Row] = {}
+    for arm in row.arms:
+        below = [name for name in references(arm) if name in lenient]
+        if below or _is_lenient(arm):
+            same = repr((arm.leniencies, [p.leniencies for p in arm.properties]))
+            chosen[arm.name] = first.setdefault(arm.name if below else same, arm)
+    return chosen
 
 
 def _function(
@@ -189,11 +203,17 @@ def _use(name: str, test: Test, writer: Writer) -> None:
         writer(f"used.append({name!r})")
 
 
-def _arms(union: Union, lenient: Lenient, writer: Writer) -> None:
+def _arms(union: Union | TaggedRow, lenient: Lenient, writer: Writer) -> None:
     """Write the function of each arm; after all functions, which may call each other."""
-    arms = [(m, arm) for arm in union.arms if arm in lenient for m in class_names(lenient[arm])]
-    checks = ((f"models.{model}", f"_{snake(arm)}") for model, arm in arms)
-    writer.table(f"_{snake(union.name).upper()}_ARMS: Mapping[type, {_CHECK}]", checks)
+    if isinstance(union, Union):
+        kind, arms = "type", [arm for arm in union.arms if arm in lenient]
+        named = [(f"models.{model}", arm) for arm in arms for model in class_names(lenient[arm])]
+    else:
+        kind, chosen = "int", _chosen_arms(union, lenient)
+        tags = [(tag, chosen.get(arm.name)) for tag, arm in union.by_tag]
+        named = [(str(tag), arm.name) for tag, arm in tags if arm is not None]
+    checks = ((key, f"_{snake(arm)}") for key, arm in named)
+    writer.table(f"_{snake(union.name).upper()}_ARMS: Mapping[{kind}, {_CHECK}]", checks)
 
 
 def _is_below(kind: Type, lenient: Lenient) -> bool:
