@@ -61,7 +61,8 @@ def validators(family: Family, package: str) -> str:
             _function(without(skipped, definition), family, writer)
     for definition in family.definitions.values():
         if isinstance(definition, Union):
-            _arms(definition, writer)
+            checks = ((repr(tag), f"_{snake(arm)}") for tag, arm in definition.tags.items())
+            writer.table(f"_{snake(definition.name).upper()}_ARMS: {ARMS}", checks)
         if isinstance(definition, TaggedRow):
             tag_table(definition, writer)
         if isinstance(definition, RowUnion):
@@ -203,12 +204,6 @@ def _union(union: Union, writer: Writer) -> None:
             report(below(union.tag), "required", expected, "UNSET", writer)
         with writer.block("else:"):
             report(below(union.tag), "oneOf", expected, "tag", writer)
-
-
-def _arms(union: Union, writer: Writer) -> None:
-    """Write the check of each tag; after all functions, which may call each other."""
-    checks = ((repr(tag), f"_{snake(arm)}") for tag, arm in union.tags.items())
-    writer.table(f"_{snake(union.name).upper()}_ARMS: {ARMS}", checks)
 
 
 def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
