@@ -17,6 +17,7 @@ UNTYPED = "# pyright: " + ", ".join(
 )
 """For modules that walk through parsed messages: values of lists and objects are of any type."""
 
+# Names that no constant or function of a family has.
 _IMPORTS = (
     "from __future__ import annotations",
     "import decimal",
@@ -25,7 +26,6 @@ _IMPORTS = (
     "from datetime import datetime",
     "from typing import Any, Final",
     "import msgspec",
-    "from msgspec import UNSET",
 )
 
 

@@ -20,7 +20,7 @@ def changes(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
     table = change_table(family)
     del package
-    writer = module("Parts of changes in messages", family)
+    writer = module("Parts of changes in messages", family, "from msgspec import UNSET")
     writer(f"SYSTEM: Final = {table.system!r}")
     writer('"""System that writes the messages."""')
     writer(f"OPS: Final[Mapping[object, str]] = {table.ops!r}")

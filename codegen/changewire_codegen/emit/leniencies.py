@@ -49,6 +49,7 @@ def leniencies(family: Family, package: str) -> str:
     writer = module(
         "Leniencies",
         family,
+        "from msgspec import UNSET",
         f"from {package}.{family.name} import models",
         f"from {package}.support import OpenTag, as_binary64, by_text",
         is_untyped=True,

@@ -49,6 +49,7 @@ def validators(family: Family, package: str) -> str:
     writer = module(
         "Validators",
         family,
+        "from msgspec import UNSET",
         f"from {package}.checks import {_CHECKS}",
         f"from {package}.flat_objects import flat_name",
         f"from {package}.support import Issue, key_token, pointer_token",
