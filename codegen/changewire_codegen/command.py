@@ -28,13 +28,13 @@ def main(arguments: Sequence[str]) -> int:
     """
     options = _parser().parse_args(arguments)
     path: Path = options.schemas / DIALECT_PATH.name  # next to our own schemas; we have a copy
-    is_copy = options.package != PACKAGE or not path.exists()
-    is_copy = is_copy or path.read_bytes() == DIALECT_PATH.read_bytes()
+    is_ours = options.package == PACKAGE and path.exists()
+    is_old = is_ours and path.read_bytes() != DIALECT_PATH.read_bytes()
     try:
         if options.check:
-            found = [] if is_copy else [(f"different: {DIALECT_PATH.as_posix()}", "")]
+            found = [(f"different: {DIALECT_PATH.as_posix()}", "")] if is_old else []
             return _report([*found, *compare_all(_trees(options))], arguments)
-        if not is_copy:  # first: the schemas are held against it
+        if is_old:  # first: the schemas are held against it
             DIALECT_PATH.write_bytes(path.read_bytes())
         write_all(_trees(options))
     except (TargetError, SchemaError) as error:
