@@ -205,7 +205,7 @@ def _unit(node: Node) -> str:
 
 
 def _check_meanings(prop: Property, place: Place, *, is_listed: bool) -> None:
-    """Refuse keywords that say of a property what its type cannot be."""
+    """Refuse keywords of a property that do not fit its type."""
     if prop.repeated and not isinstance(not_null(prop.type), RefTo):
         reason = "a repeated property must be a reference to a definition, or null"
         place.at("x-repeated").refuse(reason)

@@ -80,7 +80,7 @@ def flat_names(family: Family) -> dict[str, tuple[str, str, tuple[str, ...]]]:
 
 
 def check_envelopes(family: Family) -> None:
-    """Refuse the keywords ``x-alone`` and ``x-flat`` where they have no meaning."""
+    """Refuse ``x-alone`` and ``x-flat`` if they have no meaning."""
     for definition in family.definitions.values():
         for prop in children(definition):
             reason = _alone_refusal(definition, prop, family) if prop.alone else None
