@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from changewire_codegen.alone import check_alone
+from changewire_codegen.envelopes import check_envelopes
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.flat import check_flat
 from changewire_codegen.keywords import ROOT
 from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_problem
 from changewire_codegen.nodes import (
@@ -15,20 +14,18 @@ from changewire_codegen.nodes import (
     AnyDefinition,
     Choice,
     Family,
-    Nullable,
     Object,
     Property,
     RefTo,
     Row,
     Scalar,
     Tag,
-    Type,
     Union,
+    not_null,
     with_arms,
 )
-from changewire_codegen.open_rows import check_open_rows
 from changewire_codegen.order import in_order
-from changewire_codegen.row_unions import check_rows, resolve_row_unions
+from changewire_codegen.row_unions import check_open_rows, check_rows, resolve_row_unions
 from changewire_codegen.types import LOOSE, Node, Place, build_type, is_by_any_key, is_loose
 from changewire_codegen.unions import resolve_unions
 
@@ -37,7 +34,6 @@ TIME = frozenset({"x-unit", "x-unknown"})
 MEANING = TIME | {"x-op", "x-values"}
 PROPERTY = LENIENT | MEANING | {"x-repeated", "x-alone", "x-flat"}
 POSITION = LENIENT | MEANING | {"not"}
-NOTHING: frozenset[str] = frozenset()
 
 Definitions = dict[str, AnyDefinition]
 
@@ -55,7 +51,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
     definitions: Definitions = {}
     exact = meta.get("numbers") == "exact"
     for file, pointer, node in places:
-        place = Place(file, pointer, titles, exact=exact)
+        place = Place(file, pointer, titles, meta["encoding"], exact)
         definition = _definition(node, place)
         if definition.name in definitions:
             other = definitions[definition.name]
@@ -67,21 +63,17 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
     family = Family(
         name=folder,
         title=meta["title"],
-        description=meta["description"],
         kind=meta.get("kind", "messages"),
         format=meta.get("format"),
         encoding=meta["encoding"],
         exact=exact,
         roles=_roles(folder, meta.get("roles", {}), documents),
-        differences=tuple(meta.get("differences", ())),
-        more=meta.get("more", ""),
         definitions=in_order(definitions),
         meta=meta,
         schemas=documents,
         variants={file.removesuffix(".json"): node["title"] for file, node in documents.items()},
     )
-    check_alone(family)
-    check_flat(family)
+    check_envelopes(family)
     check_open_rows(family)
     return family
 
@@ -95,7 +87,7 @@ def _check_names(definitions: Definitions) -> None:
             other = taken.setdefault(function, definition.name)
             if other != definition.name:
                 reason = f"name clash: {other!r} and {definition.name!r} are both {function!r}"
-                raise SchemaError(definition.file, definition.pointer, f"{reason} in Python")
+                raise definition.refusal(f"{reason} in Python")
 
 
 def _places(folder: str, documents: Mapping[str, Node]) -> list[tuple[str, str, Node]]:
@@ -116,12 +108,12 @@ def _definition(node: Node, place: Place) -> AnyDefinition:
     problem = title_problem(node["title"])
     if problem is not None:
         place.at("title").refuse(problem)
-    own = NOTHING if place.pointer else ROOT
-    if node.get("type") == "object" and "properties" in node:
-        place.check_keywords(node, own | LENIENT)
-        return _object(node, head, place)
+    own = frozenset() if place.pointer else ROOT
+    is_object = node.get("type") == "object" and "properties" in node
     is_row = node.get("type") == "array" and "prefixItems" in node
-    place.check_keywords(node, own | LENIENT if is_row else own)
+    place.check_keywords(node, own | LENIENT if is_object or is_row else own)
+    if is_object:
+        return _object(node, head, place)
     if "oneOf" in node:
         arms = tuple(place.resolve(arm["$ref"]) for arm in node["oneOf"])
         return Union(*head, tag="", arms=arms)
@@ -138,20 +130,11 @@ def _object(node: Node, head: tuple[str, str, str, str], place: Place) -> Object
     unknown = sorted(required - set(node["properties"]))
     if unknown:
         place.at("required").refuse(f"{unknown[0]!r} is required but not among the properties")
-    return Object(
-        *head,
-        properties=_properties(node["properties"], required, place.at("properties")),
-        tag=_open_tag(node),
-        leniencies=node.get("x-leniency", {}),
-    )
-
-
-def _open_tag(node: Node) -> Tag | None:
-    """Return the tag of an open arm: the property that takes every value but the known ones."""
-    for wire, child in node["properties"].items():
-        if "not" in child:
-            return Tag(wire, known=tuple(child["not"]["enum"]))
-    return None
+    # The tag of an open arm is the property that takes every value but the known ones.
+    excluding = {wire: child["not"] for wire, child in node["properties"].items() if "not" in child}
+    tags = [Tag(wire, known=tuple(known["enum"])) for wire, known in excluding.items()]
+    properties = _properties(node["properties"], required, place.at("properties"))
+    return Object(*head, properties, node.get("x-leniency", {}), tags[0] if tags else None)
 
 
 def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
@@ -171,7 +154,7 @@ def _row(node: Node, head: tuple[str, str, str, str], place: Place) -> Row:
         if "not" in child and not (isinstance(prop.type, Scalar) and prop.type.excluded):
             reason = "the keyword 'not' has no meaning here"
             raise SchemaError(place.file, f"{prop.pointer}/not", reason)
-    return Row(*head, positions, leniencies=node.get("x-leniency", {}), is_open=is_open)
+    return Row(*head, positions, node.get("x-leniency", {}), is_open)
 
 
 def _properties(
@@ -185,9 +168,8 @@ def _properties(
     for wire, node in children.items():
         below = place.at((steps or {}).get(wire, wire))
         if UNCARRIABLE.search(wire):
-            below.refuse(
-                "a property name must not contain quotes, backslashes or control characters"
-            )
+            rule = "must not contain quotes, backslashes or control characters"
+            below.refuse(f"a property name {rule}")
         prop = Property(
             wire=wire,
             name=python_name(wire),
@@ -204,12 +186,7 @@ def _properties(
             flat=node.get("x-flat", False),
             values=tuple(node.get("x-values", ())),
         )
-        _check_repeated(prop, below)
-        if prop.op and not node.keys() & {"const", "enum"}:
-            below.at("x-op").refuse("only a const or an enum may stand for an operation")
-        if prop.unit and _words(prop.type) - {"null"} != {"integer"}:
-            below.at("x-unit").refuse("a time in a unit must be an integer, or null")
-        _check_values(prop, below)
+        _check_meanings(prop, below, is_listed=bool(node.keys() & {"const", "enum"}))
         for name in sorted({prop.name, prop.attribute}):
             if name in taken:
                 both = f"{wire!r} and {taken[name]!r}"
@@ -227,30 +204,24 @@ def _unit(node: Node) -> str:
     return f" In {node['x-unit']} since the Unix epoch{''.join(unknown)}."
 
 
-def _words(kind: Type) -> set[str]:
-    """Return the kinds of the scalars that a type allows; empty for other types."""
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    return {option.kind if isinstance(option, Scalar) else "" for option in options}
-
-
-def _check_values(prop: Property, place: Place) -> None:
-    """Refuse values that the type does not have, and a value that has two meanings."""
-    kinds = {"string": str, "integer": int}
-    types = {kinds.get(word) for word in _words(prop.type)}
+def _check_meanings(prop: Property, place: Place, *, is_listed: bool) -> None:
+    """Refuse keywords of a property that do not fit its type."""
+    if prop.repeated and not isinstance(not_null(prop.type), RefTo):
+        reason = "a repeated property must be a reference to a definition, or null"
+        place.at("x-repeated").refuse(reason)
+    if prop.op and not is_listed:
+        place.at("x-op").refuse("only a const or an enum may stand for an operation")
+    options = prop.type.options if isinstance(prop.type, Scalar | Choice) else ()
+    kinds = {option.kind for option in options}
+    if prop.unit and kinds - {"null"} != {"integer"}:
+        place.at("x-unit").refuse("a time in a unit must be an integer, or null")
+    types = {{"string": str, "integer": int}.get(kind) for kind in kinds}
     for i, known in enumerate(prop.values):
         if type(known["value"]) not in types:
             place.at("x-values", i).refuse("the property has no values of this type")
         others = ((other["value"], other.get("of")) for other in prop.values[:i])
         if (known["value"], known.get("of")) in others:
             place.at("x-values", i).refuse(f"{known['value']!r} has two meanings")
-
-
-def _check_repeated(prop: Property, place: Place) -> None:
-    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
-    if prop.repeated and not isinstance(kind, RefTo):
-        place.at("x-repeated").refuse(
-            "a repeated property must be a reference to a definition, or null"
-        )
 
 
 def _roles(folder: str, roles: Mapping[str, str], documents: Mapping[str, Node]) -> dict[str, str]:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from changewire_codegen.alone import alone_property, alone_union
-from changewire_codegen.flat import flat_of
+from changewire_codegen.envelopes import alone_of, flat_of
 from changewire_codegen.keywords import integer_bounds
 from changewire_codegen.load import FAMILY_FILE
 from changewire_codegen.nodes import Family
@@ -89,19 +88,18 @@ def unbundled(document: Node) -> dict[str, Any]:
 def _with_alone(body: dict[str, Any], family: Family) -> dict[str, Any]:
     """Return a message that may also be the value of a property alone; others stay as they are."""
     definition = family.definitions.get(body["title"])
-    union = None if definition is None else alone_union(definition, family)
-    prop = None if definition is None else alone_property(definition)
-    if union is None or prop is None:
+    alone = None if definition is None else alone_of(definition, family)
+    if alone is None:
         return body
     apart = _TEXTS | {"examples"}
     return {
         **{key: value for key, value in body.items() if key in _TEXTS},
         "if": {
             "type": "object",
-            "required": [union.tag],
+            "required": [alone.union.tag],
             "properties": dict.fromkeys(body["properties"], False),
         },
-        "then": {"$ref": f"#/$defs/{union.name}"},
+        "then": {"$ref": f"#/$defs/{alone.union.name}"},
         "else": {key: value for key, value in body.items() if key not in apart},
         "examples": body["examples"],
     }

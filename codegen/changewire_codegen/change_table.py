@@ -11,13 +11,13 @@ from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import (
     AnyDefinition,
     Family,
-    Nullable,
     Property,
     RefTo,
     RowUnion,
     Scalar,
     Union,
     children,
+    not_null,
     with_arms,
 )
 
@@ -124,7 +124,7 @@ def _path(text: str, family: Family, at: Iterable[str | int]) -> Path:
             raise _refusal(family, at, f"no message has {text!r}")
         is_sure = is_sure and len(ends) == len(arms)
         steps.append(ends[0])
-        kinds = [prop.type.of if isinstance(prop.type, Nullable) else prop.type for prop in ends]
+        kinds = [not_null(prop.type) for prop in ends]
         holders = [family.definitions[kind.name] for kind in kinds if isinstance(kind, RefTo)]
     key = RefTo(family.roles.get("key", ""))
     part = next((prop.wire for prop in steps if prop.repeated or prop.type == key), "")

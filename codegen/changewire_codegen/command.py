@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,12 +11,12 @@ from pathlib import Path
 from changewire_codegen.dialect import DIALECT_PATH
 from changewire_codegen.errors import SchemaError, TargetError
 from changewire_codegen.load import load
+from changewire_codegen.names import PACKAGE_NAME
 from changewire_codegen.render import render, render_pages
 from changewire_codegen.tree import Package, Pages, Tree, compare_all, write_all
 from changewire_codegen.writer import COMMAND
 
 PACKAGE = "changewire_messages"
-_PACKAGE_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,10 +27,16 @@ def main(arguments: Sequence[str]) -> int:
         that were not generated.
     """
     options = _parser().parse_args(arguments)
+    path: Path = options.schemas / DIALECT_PATH.name  # next to our own schemas; we have a copy
+    is_ours = options.package == PACKAGE and path.exists()
+    is_old = is_ours and path.read_bytes() != DIALECT_PATH.read_bytes()
     try:
         if options.check:
-            return _check(options, arguments)
-        _write(options)
+            found = [(f"different: {DIALECT_PATH.as_posix()}", "")] if is_old else []
+            return _report([*found, *compare_all(_trees(options))], arguments)
+        if is_old:  # first: the schemas are held against it
+            DIALECT_PATH.write_bytes(path.read_bytes())
+        write_all(_trees(options))
     except (TargetError, SchemaError) as error:
         sys.stderr.write(f"{COMMAND}: {error}\n")
         return 2
@@ -51,10 +56,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _trees(options: argparse.Namespace) -> list[Tree]:
-    if not _PACKAGE_NAME.match(options.package):
-        raise SchemaError(
-            options.package, "", "a package name must be lower-case letters, digits and _"
-        )
+    if not PACKAGE_NAME.match(options.package):
+        reason = "a package name must be lower-case letters, digits and _"
+        raise SchemaError(options.package, "", reason)
     families = load(options.schemas)
     return [
         Package(options.out / options.package, render(families, options.package)),
@@ -62,25 +66,7 @@ def _trees(options: argparse.Namespace) -> list[Tree]:
     ]
 
 
-def _write(options: argparse.Namespace) -> None:
-    dialect = _own_dialect(options)
-    if dialect is not None and dialect.read_bytes() != DIALECT_PATH.read_bytes():
-        DIALECT_PATH.write_bytes(dialect.read_bytes())  # first: the schemas are held against it
-    write_all(_trees(options))
-
-
-def _own_dialect(options: argparse.Namespace) -> Path | None:
-    """Return the dialect next to our own schemas, of which this package has a copy."""
-    path: Path = options.schemas / DIALECT_PATH.name
-    return path if options.package == PACKAGE and path.exists() else None
-
-
-def _check(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    found: list[tuple[str, str]] = []
-    dialect = _own_dialect(options)
-    if dialect is not None and dialect.read_bytes() != DIALECT_PATH.read_bytes():
-        found.append((f"different: {DIALECT_PATH.as_posix()}", ""))
-    found += compare_all(_trees(options))
+def _report(found: Sequence[tuple[str, str]], arguments: Sequence[str]) -> int:
     if not found:
         sys.stdout.write("generated files are up to date\n")
         return 0

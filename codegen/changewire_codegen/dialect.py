@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+import msgpack
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.exceptions import best_match
 
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.names import escape_pointer
@@ -17,41 +18,63 @@ from changewire_codegen.names import escape_pointer
 DIALECT_PATH = Path(__file__).parent / "metaschema" / "dialect.json"
 
 
+def check_family_file(file: str, meta: Mapping[str, Any]) -> None:
+    """Check a ``family.json`` by its part of the metaschema."""
+    _check(file, meta, "family")
+    if meta["encoding"] == "msgpack" and "numbers" in meta:
+        raise SchemaError(file, "/numbers", "a float in MessagePack has at most binary64 precision")
+
+
 def check_schema(file: str, schema: Mapping[str, Any]) -> None:
     """Check one schema file by the metaschema."""
     _check(file, schema, "schema")
 
 
-def check_family_file(file: str, meta: Mapping[str, Any]) -> None:
-    """Check a ``family.json`` by its part of the metaschema."""
-    _check(file, meta, "family")
+def check_hex_examples(file: str, schema: Mapping[str, Any]) -> None:
+    """Refuse an example in MessagePack that is not hex text, or not of one value."""
+    for i, example in enumerate(schema["examples"]):
+        reason = _unreadable(example)
+        if reason is not None:
+            raise SchemaError(file, f"/examples/{i}", reason)
+
+
+def parsed_example(text: str) -> Any:
+    """Return the value of an example in MessagePack, whose bytes are hex text."""
+    return msgpack.unpackb(bytes.fromhex(text), strict_map_key=False)
+
+
+def _unreadable(example: Any) -> str | None:
+    """Return what is wrong with an example in MessagePack; None if it can be read."""
+    try:
+        bytes.fromhex(example)
+    except (TypeError, ValueError):
+        return "an example in MessagePack must be hex text: two digits for each byte"
+    try:
+        parsed_example(example)
+    except (TypeError, ValueError, msgpack.UnpackException):
+        return "an example in MessagePack must be exactly one value, with nothing after it"
+    return None
 
 
 @cache
-def _validator(part: str) -> Draft202012Validator:
+def _validator(part: str) -> Any:
     metaschema = json.loads(DIALECT_PATH.read_text(encoding="utf-8"))
     return Draft202012Validator({**metaschema, "$ref": f"#/$defs/{part}"})
 
 
 def _check(file: str, document: Mapping[str, Any], part: str) -> None:
-    found: Any = best_match(_validator(part).iter_errors(document))  # pyright: ignore[reportUnknownMemberType]
-    error: ValidationError | None = found
+    error: Any = best_match(_validator(part).iter_errors(document))
     if error is not None:
         place = "".join(f"/{escape_pointer(str(step))}" for step in error.absolute_path)
         raise SchemaError(file, place, _sentence(error))
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: Any) -> str:
     """Say what is wrong in the words of a schema author."""
-    instance, schema, value = (cast("Any", part) for part in _parts(error))
     if error.validator in {"additionalProperties", "unevaluatedProperties"}:
-        unknown = sorted(set(instance) - set(schema.get("properties", {})))
+        unknown = sorted(set(error.instance) - set(error.schema.get("properties", {})))
         return f"the dialect has no keyword {unknown[0]!r} here"
     if error.validator == "required":
-        missing = sorted(set(value) - set(instance))
+        missing = sorted(set(error.validator_value) - set(error.instance))
         return f"{missing[0]!r} is missing"
-    return error.message
-
-
-def _parts(error: ValidationError) -> tuple[object, object, object]:
-    return error.instance, error.schema, error.validator_value
+    return str(error.message)

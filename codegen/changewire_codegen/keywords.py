@@ -5,53 +5,65 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from changewire_codegen.nodes import INT32, INT64
+from changewire_codegen.nodes import INT32, INT64, Kind
 
 Node = Mapping[str, Any]
 
 ANNOTATIONS = frozenset({"title", "description", "$comment", "examples"})
 ROOT = frozenset({"$schema", "$id", "$defs"})
 
-DATE_TIME = "date-time"
-"""The format of a date and time with an offset, as text."""
-
-BINARY = "binary"
-"""The format of a bin of a MessagePack message."""
-
-DOUBLE = "double"
-"""The format of a number that is written as a float, whatever its value."""
-
-BITS32 = "int32"
-"""The format of an integer of 32 bits."""
-
-_TYPES: Mapping[str, frozenset[str]] = {
-    "null": frozenset(),
-    "string": frozenset({"minLength", "maxLength", "pattern", "not"}),
-    "boolean": frozenset(),
-    "integer": frozenset({"minimum", "maximum"}),
-    "number": frozenset({"minimum", "maximum"}),
-    "array": frozenset({"items", "minItems", "maxItems"}),
-    "object": frozenset({"additionalProperties", "x-mapKeys"}),
-}
+_RANGE = frozenset({"minimum", "maximum"})
 _BYTES = frozenset({"x-minBytes", "x-maxBytes"})
-_FORMATS: Mapping[tuple[str, str | None], frozenset[str]] = {
-    ("string", BINARY): _BYTES | {"format"},
-    ("integer", BITS32): frozenset({"format", "minimum", "maximum"}),
-    ("string", DATE_TIME): frozenset({"format"}),
-    ("number", DOUBLE): frozenset({"format"}),
+
+_SCALARS: Mapping[tuple[str, str | None], tuple[Kind, frozenset[str]]] = {
+    ("null", None): ("null", frozenset()),
+    ("boolean", None): ("boolean", frozenset()),
+    ("integer", None): ("integer", _RANGE),
+    ("integer", "int32"): ("integer", _RANGE | {"format"}),
+    ("number", None): ("number", _RANGE),
+    ("number", "double"): ("double", frozenset({"format"})),
+    ("string", None): ("string", frozenset({"minLength", "maxLength", "pattern", "not"})),
+    ("string", "base64"): ("bytes", _BYTES | {"contentEncoding"}),
+    ("string", "binary"): ("binary", _BYTES | {"format"}),
+    ("string", "date-time"): ("datetime", frozenset({"format"})),
 }
+"""The scalar of each type and format, with the keywords that belong to it."""
+
+_FOREIGN: Mapping[str, Mapping[tuple[str, str | None], str]] = {
+    "json": {
+        ("format", "binary"): "JSON has no bytes: use contentEncoding",
+        ("format", "double"): "JSON does not distinguish 1.0 from 1: leave it out",
+        ("x-mapKeys", None): "the names in a JSON object are always text",
+    },
+    "msgpack": {
+        ("contentEncoding", None): 'MessagePack has bytes: use "format": "binary"',
+        ("format", "date-time"): "the dialect has no date-time in MessagePack",
+        ("properties", None): "in MessagePack, use an array with positions instead of properties",
+    },
+}
+"""For each encoding the keywords, or single values of them, that do not fit it."""
 
 
 def integer_bounds(node: Node) -> tuple[int, int]:
     """Return the smallest and the largest integer that a node allows."""
-    low, high = INT32 if node.get("format") == BITS32 else INT64
+    low, high = INT32 if node.get("format") == "int32" else INT64
     return node.get("minimum", low), node.get("maximum", high)
 
 
-def meaningless(node: Node, place: frozenset[str]) -> str | None:
-    """Return a keyword that has no meaning in a node, where those of ``place`` have one too."""
-    unknown = sorted(node.keys() - ANNOTATIONS - place - _of_form(node))
-    return unknown[0] if unknown else None
+def refused(node: Node, own: frozenset[str], encoding: str) -> tuple[str, str] | None:
+    """Return a keyword and why it is refused where ``own`` ones have a meaning, too."""
+    for (keyword, value), reason in _FOREIGN[encoding].items():
+        if keyword in node and value in (None, node[keyword]):
+            return keyword, reason
+    for keyword in sorted(node.keys() - ANNOTATIONS - own - _of_form(node)):
+        return keyword, f"the keyword {keyword!r} has no meaning here"
+    return None
+
+
+def scalar_of(node: Node, name: str) -> tuple[Kind, frozenset[str]]:
+    """Return the scalar that a node describes by the name of its type, and its keywords."""
+    form = "base64" if "contentEncoding" in node else node.get("format")
+    return _SCALARS[(name, form) if (name, form) in _SCALARS else (name, None)]
 
 
 def _of_form(node: Node) -> frozenset[str]:
@@ -68,12 +80,11 @@ def _of_form(node: Node) -> frozenset[str]:
 
 
 def _of_type(node: Node, name: str) -> frozenset[str]:
-    if name == "string" and "contentEncoding" in node:
-        return _BYTES | {"contentEncoding"}
-    if (name, node.get("format")) in _FORMATS:
-        return _FORMATS[name, node["format"]]
-    if name == "array" and "prefixItems" in node:
-        return _TYPES[name] | {"prefixItems"}
-    if name == "object" and "properties" in node:
-        return frozenset({"properties", "required"})
-    return _TYPES[name]
+    if name == "array":
+        own = frozenset({"items", "minItems", "maxItems"})
+        return own | {"prefixItems"} if "prefixItems" in node else own
+    if name == "object":
+        is_map = "properties" not in node
+        keywords = ("additionalProperties", "x-mapKeys") if is_map else ("properties", "required")
+        return frozenset(keywords)
+    return scalar_of(node, name)[1]

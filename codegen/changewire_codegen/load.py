@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from changewire_codegen.build import build_family
-from changewire_codegen.dialect import check_family_file, check_schema
-from changewire_codegen.encodings import check_encoding, check_family_encoding
+from changewire_codegen.dialect import check_family_file, check_hex_examples, check_schema
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.examples import check_examples
+from changewire_codegen.names import PACKAGE_NAME
 from changewire_codegen.nodes import Family
 
 FAMILY_FILE = "family.json"
-FOLDER_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 def load(folder: Path) -> list[Family]:
@@ -36,24 +33,21 @@ def load_family(folder: Path) -> Family:
 
 def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
     """Return one family from the texts of its files."""
-    if not FOLDER_NAME.match(name) or keyword.iskeyword(name):
-        raise SchemaError(
-            name,
-            "",
-            "a folder of schemas must be named with a-z, 0-9 and _, because it is imported",
-        )
+    if not PACKAGE_NAME.match(name) or keyword.iskeyword(name):
+        rule = "must be named with a-z, 0-9 and _, because it is imported"
+        raise SchemaError(name, "", f"a folder of schemas {rule}")
     documents = {file: _read(f"{name}/{file}", text) for file, text in sorted(texts.items())}
     meta = documents.pop(FAMILY_FILE)
     check_family_file(f"{name}/{FAMILY_FILE}", meta)
     if not documents:
         reason = "there is no schema beside it: expected at least one other *.json in the folder"
         raise SchemaError(f"{name}/{FAMILY_FILE}", "", reason)
-    check_family_encoding(f"{name}/{FAMILY_FILE}", meta)
     for file, schema in documents.items():
         check_schema(f"{name}/{file}", schema)
-        check_encoding(f"{name}/{file}", schema, meta["encoding"])
-        check_examples(f"{name}/{file}", schema, meta["encoding"])
-    return build_family(name, meta, documents)
+    family = build_family(name, meta, documents)
+    for file, schema in documents.items() if family.encoding == "msgpack" else ():
+        check_hex_examples(f"{name}/{file}", schema)
+    return family
 
 
 def _read(name: str, text: bytes) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*\Z")
+PACKAGE_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOOP = re.compile(r"item(\d*)\Z")
 _OTHER = re.compile(r"[\W_]+")

@@ -5,22 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-
-def _nothing() -> dict[str, Mapping[str, Any]]:
-    return {}
-
-
-def _no_names() -> dict[str, str]:
-    return {}
-
+from changewire_codegen.errors import SchemaError
 
 INT32 = (-(2**31), 2**31 - 1)
 INT64 = (-(2**63), 2**63 - 1)
 
 OPEN_TAG = "@open"
 """Tag of an open arm inside a struct; on the wire there is the unknown tag itself."""
+
+Leniencies = Mapping[str, Mapping[str, Any]]
+"""The name of each leniency with the condition under which it is used."""
 
 Kind = Literal[
     "null", "boolean", "integer", "number", "double", "string", "bytes", "binary", "datetime"
@@ -52,6 +48,11 @@ class Scalar:
     exact: bool = False
 
     @property
+    def options(self) -> tuple[Scalar, ...]:
+        """Itself, as the only option."""
+        return (self,)
+
+    @property
     def limits(self) -> tuple[float | None, float | None]:
         """The least and the greatest value; a decimal must be within the range of binary64."""
         beyond = sys.float_info.max if self.exact else None
@@ -70,7 +71,7 @@ class Choice:
 class ArrayOf:
     """A list of any length between the bounds."""
 
-    items: Type
+    of: Type
     min_items: int | None = None
     max_items: int | None = None
 
@@ -79,7 +80,7 @@ class ArrayOf:
 class MapOf:
     """An object whose property names are data; with ``any_keys`` they need not be text."""
 
-    values: Type
+    of: Type
     any_keys: bool = False
 
 
@@ -102,7 +103,10 @@ class Nullable:
     of: Type
 
 
-Type = Scalar | Choice | ArrayOf | MapOf | Anything | RefTo | Nullable
+Holder = ArrayOf | MapOf | Nullable
+"""A type that has values of another type."""
+
+Type = Scalar | Choice | Anything | RefTo | Holder
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,6 @@ class Property:
         wire: Name on the wire; for a position, its title.
         name: Name in Python.
         pointer: JSON Pointer to the property in its schema file.
-        leniencies: Name of each leniency with the condition under which it is used.
         repeated: Whether message after message has the same value, so that its text is kept and
             parsed once.
         alone: Whether a message may be the value of this property, without the object around it.
@@ -130,7 +133,7 @@ class Property:
     required: bool
     description: str
     pointer: str
-    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    leniencies: Leniencies = field(default_factory=dict[str, Mapping[str, Any]])
     repeated: bool = False
     alone: bool = False
     op: str = ""
@@ -158,7 +161,7 @@ class Tag:
     """
 
     wire: str
-    models: Mapping[str, str] = field(default_factory=_no_names)
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
     known: tuple[str, ...] = ()
 
 
@@ -177,26 +180,34 @@ class Definition:
     file: str
     pointer: str
 
+    def refusal(self, reason: str, pointer: str | None = None) -> SchemaError:
+        """Return the error for a place in its file; without a pointer, for the definition."""
+        return SchemaError(self.file, self.pointer if pointer is None else pointer, reason)
+
 
 @dataclass(frozen=True)
-class Object(Definition):
-    """A JSON object with named properties, open for properties it does not name."""
+class Record(Definition):
+    """An object or an array whose values have names."""
 
     properties: tuple[Property, ...]
-    tag: Tag | None = None
-    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    leniencies: Leniencies = field(default_factory=dict[str, Mapping[str, Any]])
 
 
 @dataclass(frozen=True)
-class Row(Definition):
+class Object(Record):
+    """A JSON object with named properties, open for properties it does not name."""
+
+    tag: Tag | None = None
+
+
+@dataclass(frozen=True)
+class Row(Record):
     """An array whose positions have names.
 
     Attributes:
         is_open: Whether there may be more positions, which have no names.
     """
 
-    positions: tuple[Property, ...]
-    leniencies: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
     is_open: bool = False
 
 
@@ -205,7 +216,7 @@ class TaggedRow(Row):
     """Several arrays with the same positions as one model: the tag decides their contents.
 
     Attributes:
-        positions: What all arms allow at each position.
+        properties: What all arms allow at each position.
         tag: Index of the position that distinguishes the arms.
         arms: The arrays, which have no models.
         tags: Values of the tag in each arm; empty for the open arm, which takes all others.
@@ -220,6 +231,38 @@ class TaggedRow(Row):
         """The arm that takes what no other arm knows; None without one."""
         return next((a for a, t in zip(self.arms, self.tags, strict=True) if not t), None)
 
+    @property
+    def differing(self) -> list[int]:
+        """Positions on which the arms and the model differ, but for the tag."""
+        own = [(i, prop) for i, prop in enumerate(self.properties) if i != self.tag]
+        return [i for i, p in own if any(arm.properties[i].type != p.type for arm in self.arms)]
+
+    @property
+    def by_tag(self) -> list[tuple[int, Row]]:
+        """Each value of the tag with its arm."""
+        return [(tag, arm) for arm, tags in zip(self.arms, self.tags, strict=True) for tag in tags]
+
+
+class RowArm(NamedTuple):
+    """An array of several: the constants by which it is chosen, and its inner array if it has one.
+
+    If arms have the same constants, the length of the inner array distinguishes them.
+    """
+
+    row: Row
+    keys: tuple[tuple[int, ...], ...]
+    inner: Row | None
+
+    @property
+    def length(self) -> int:
+        """Number of positions of the inner array; 0 if no arm has one."""
+        return 0 if self.inner is None else len(self.inner.properties)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the inner array is open."""
+        return self.inner is not None and self.inner.is_open
+
 
 @dataclass(frozen=True)
 class RowUnion(Definition):
@@ -230,13 +273,13 @@ class RowUnion(Definition):
         tags: Indices of the positions that have a constant in each arm.
         nested: Index of a position whose length distinguishes arms that have the same tags; None
             if the tags suffice.
-        keys: For each arm the values of its tags, in their order.
+        choices: The arrays; the values of their tags are in the order of these.
     """
 
     arms: tuple[str, ...]
     tags: tuple[int, ...] = ()
     nested: int | None = None
-    keys: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    choices: tuple[RowArm, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -250,7 +293,7 @@ class Union(Definition):
 
     tag: str
     arms: tuple[str, ...]
-    tags: Mapping[str, str] = field(default_factory=_no_names)
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def open_arm(self) -> str | None:
@@ -270,22 +313,26 @@ AnyDefinition = Object | Row | RowUnion | Union | Alias
 
 def with_references(kind: Type, change: Callable[[RefTo], Type]) -> Type:
     """Return a type in which each reference, at any depth, is replaced by a function."""
-    if isinstance(kind, RefTo):
-        return change(kind)
-    if isinstance(kind, Nullable):
+    if isinstance(kind, Holder):
         return replace(kind, of=with_references(kind.of, change))
-    if isinstance(kind, ArrayOf):
-        return replace(kind, items=with_references(kind.items, change))
-    if isinstance(kind, MapOf):
-        return replace(kind, values=with_references(kind.values, change))
-    return kind
+    return change(kind) if isinstance(kind, RefTo) else kind
+
+
+def names_in(kind: Type) -> list[str]:
+    """Return the name that a type refers to, at any depth."""
+    while isinstance(kind, Holder):
+        kind = kind.of
+    return [kind.name] if isinstance(kind, RefTo) else []
+
+
+def not_null(kind: Type) -> Type:
+    """Return a type without null, if that is an alternative to it."""
+    return kind.of if isinstance(kind, Nullable) else kind
 
 
 def children(definition: AnyDefinition) -> tuple[Property, ...]:
     """Return the properties or positions of a definition; none if it has neither."""
-    if isinstance(definition, Object):
-        return definition.properties
-    return definition.positions if isinstance(definition, Row) else ()
+    return definition.properties if isinstance(definition, Record) else ()
 
 
 def with_arms(definitions: Iterable[AnyDefinition]) -> Iterator[AnyDefinition]:
@@ -308,8 +355,6 @@ class Family:
         encoding: How the messages are written.
         exact: Whether numbers that binary64 cannot represent are kept as decimals.
         roles: Definition for each part that a Kafka record can play.
-        differences: In what real messages differ from their document, in Markdown.
-        more: Where to read on, in Markdown; empty if the family file does not say.
         definitions: By name; every definition is after those it refers to.
         meta: The parsed ``family.json``.
         schemas: The parsed schema files by file name.
@@ -318,14 +363,11 @@ class Family:
 
     name: str
     title: str
-    description: str
     kind: Literal["messages", "tables"]
     format: str | None
     encoding: Literal["json", "msgpack"]
     exact: bool
     roles: Mapping[str, str]
-    differences: tuple[str, ...]
-    more: str
     definitions: Mapping[str, AnyDefinition]
     meta: Mapping[str, Any]
     schemas: Mapping[str, Mapping[str, Any]]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
-from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
     Anything,
-    ArrayOf,
     Family,
-    MapOf,
     Nullable,
     Object,
     Property,
+    Record,
     RefTo,
     Row,
     RowUnion,
@@ -23,6 +22,7 @@ from changewire_codegen.nodes import (
     Type,
     Union,
     children,
+    names_in,
     with_references,
 )
 
@@ -42,15 +42,32 @@ def in_order(definitions: Definitions) -> Definitions:
     return done
 
 
-def references(definition: AnyDefinition) -> list[str]:
-    """Return the names that a definition refers to, in its own order."""
+def references(definition: AnyDefinition, *, texts: bool = True) -> list[str]:
+    """Return the names that a definition refers to, in its own order; with or without texts."""
     if isinstance(definition, (RowUnion, Union)):
         return list(definition.arms)
     if isinstance(definition, TaggedRow):
         return [name for arm in definition.arms for name in references(arm)]
     if isinstance(definition, Alias):
-        return list(_names(definition.type))
-    return [name for child in children(definition) for name in _names(child.type)]
+        return names_in(definition.type)
+    kept = (prop for prop in definition.properties if texts or not prop.repeated)
+    return [name for prop in kept for name in names_in(prop.type)]
+
+
+def reached(
+    starts: Iterable[str],
+    family: Family,
+    names: Callable[[AnyDefinition], Iterable[str]] = references,
+) -> set[str]:
+    """Return some definitions and those that they refer to, at any depth."""
+    found: set[str] = set()
+    todo = list(starts)
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += names(family.definitions[name])
+    return found
 
 
 def parsed_apart(family: Family) -> set[str]:
@@ -64,14 +81,13 @@ def parsed_apart(family: Family) -> set[str]:
     starts = [
         name
         for definition in family.definitions.values()
-        if isinstance(definition, Object)
-        for prop in definition.properties
+        for prop in children(definition)
         if prop.repeated
-        for name in _names(prop.type)
+        for name in names_in(prop.type)
     ]
-    below = _reached(starts, family, references)
+    below = reached(starts, family)
     roots = [name for name in family.variants.values() if name not in below]
-    return below - _reached(roots, family, _held)
+    return below - reached(roots, family, partial(references, texts=False))
 
 
 def held_type(prop: Property) -> Type:
@@ -84,13 +100,9 @@ def has_extra(definition: AnyDefinition, family: Family) -> bool:
     """Return whether a model keeps the properties, or positions, that its schema does not name."""
     if definition.name not in messages(family):
         return False
-    return isinstance(definition, Object) or _holds_open_rows(definition, family)
-
-
-def _holds_open_rows(definition: AnyDefinition, family: Family) -> bool:
-    """Return whether an array is open, or one that it has at any depth."""
-    held = _reached([definition.name], family, references)
-    return any(isinstance(d := family.definitions[n], Row) and d.is_open for n in held)
+    held = (family.definitions[name] for name in reached([definition.name], family))
+    opened = any(isinstance(other, Row) and other.is_open for other in held)
+    return opened or isinstance(definition, Object)
 
 
 def messages(family: Family) -> set[str]:
@@ -111,40 +123,6 @@ def messages(family: Family) -> set[str]:
     return found
 
 
-def _held(definition: AnyDefinition) -> list[str]:
-    """Return the names that a definition refers to, but not as text."""
-    if not isinstance(definition, Object):
-        return references(definition)
-    kept = [prop for prop in definition.properties if not prop.repeated]
-    return [name for prop in kept for name in _names(prop.type)]
-
-
-def _reached(
-    starts: list[str],
-    family: Family,
-    names: Callable[[AnyDefinition], list[str]],
-) -> set[str]:
-    found: set[str] = set()
-    todo = list(starts)
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += names(family.definitions[name])
-    return found
-
-
-def _names(kind: Type) -> Iterator[str]:
-    if isinstance(kind, RefTo):
-        yield kind.name
-    elif isinstance(kind, Nullable):
-        yield from _names(kind.of)
-    elif isinstance(kind, ArrayOf):
-        yield from _names(kind.items)
-    elif isinstance(kind, MapOf):
-        yield from _names(kind.values)
-
-
 def _visit(name: str, path: tuple[str, ...], definitions: Definitions, done: Definitions) -> None:
     if name in done:
         return
@@ -153,7 +131,7 @@ def _visit(name: str, path: tuple[str, ...], definitions: Definitions, done: Def
         cycle = path[path.index(name) :]
         if not any(isinstance(definitions[step], Object) for step in cycle):
             reason = f"the cycle {' -> '.join((*cycle, name))} passes through no object"
-            raise SchemaError(definition.file, definition.pointer, reason)
+            raise definition.refusal(reason)
         return
     for other in references(definition):
         _visit(other, (*path, name), definitions, done)
@@ -177,13 +155,10 @@ def without(names: set[str], definition: AnyDefinition) -> AnyDefinition:
     def change(reference: RefTo) -> Type:
         return Anything() if reference.name in names else reference
 
-    def changed(properties: tuple[Property, ...]) -> tuple[Property, ...]:
-        return tuple(replace(p, type=with_references(p.type, change)) for p in properties)
-
-    if isinstance(definition, Object):
-        return replace(definition, properties=changed(definition.properties))
-    if isinstance(definition, Row):
-        return replace(definition, positions=changed(definition.positions))
+    if isinstance(definition, Record):
+        own = definition.properties
+        changed = tuple(replace(p, type=with_references(p.type, change)) for p in own)
+        return replace(definition, properties=changed)
     if isinstance(definition, Alias):
         return replace(definition, type=with_references(definition.type, change))
     return definition

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import keyword
 import re
 import sys
 from collections.abc import Collection, Sequence
+from json import dumps
 from pathlib import Path
 from typing import Final
 
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.load import FAMILY_FILE, load
+from changewire_codegen.names import PACKAGE_NAME
 from changewire_codegen.nodes import Alias, Family, RowUnion
 from changewire_codegen.render import render, render_pages
 from changewire_codegen.tree import (
@@ -23,7 +24,6 @@ from changewire_codegen.tree import (
     write_all,
 )
 
-_PACKAGE: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 _FORMAT: Final = re.compile(r"[a-z][a-z0-9-]*\Z")
 _VERSION: Final = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?\Z")
 _HIDDEN: Final = frozenset(
@@ -65,11 +65,18 @@ def project(
         SchemaError: A schema is outside the dialect, or a name cannot be used.
         TargetError: Files that the generator did not write would be lost; nothing was written.
     """
-    _check_names(package, version)
-    _check_folders(schemas)
+    if not PACKAGE_NAME.match(package) or keyword.iskeyword(package) or package in _HIDDEN:
+        reason = "a package name must be lower-case letters, digits and _, and not taken"
+        raise SchemaError(package, "", reason)
+    if not _VERSION.match(version):
+        raise SchemaError(version, "", "a version must have the form of PEP 440, such as 1.2.0")
+    for path in sorted(schemas.glob("*/*.json")):
+        if not path.with_name(FAMILY_FILE).exists():  # it would be ignored
+            reason = f"a folder of schemas must have a {FAMILY_FILE}"
+            raise SchemaError(path.parent.name, "", reason)
     families = load(schemas)
     _check_formats(families, taken)
-    text = _project_file(families, package, version=version, requires=requires)
+    text = _project_file(families, package, version, requires)
     trees = (
         Package(out / package, render(families, package, is_project=True)),
         Pages(out / "docs", render_pages(families)),
@@ -79,22 +86,6 @@ def project(
     if not check:
         write_all(trees)
     return found
-
-
-def _check_names(package: str, version: str) -> None:
-    if not _PACKAGE.match(package) or keyword.iskeyword(package) or package in _HIDDEN:
-        reason = "a package name must be lower-case letters, digits and _, and not taken"
-        raise SchemaError(package, "", reason)
-    if not _VERSION.match(version):
-        raise SchemaError(version, "", "a version must have the form of PEP 440, such as 1.2.0")
-
-
-def _check_folders(schemas: Path) -> None:
-    """Refuse a folder of schemas that would be ignored."""
-    for path in sorted(schemas.glob("*/*.json")):
-        if not path.with_name(FAMILY_FILE).exists():
-            reason = f"a folder of schemas must have a {FAMILY_FILE}"
-            raise SchemaError(path.parent.name, "", reason)
 
 
 def _check_formats(families: Sequence[Family], taken: Collection[str]) -> None:
@@ -118,33 +109,26 @@ def _check_formats(families: Sequence[Family], taken: Collection[str]) -> None:
 
 
 def _project_file(
-    families: Sequence[Family], package: str, *, version: str, requires: Sequence[str]
+    families: Sequence[Family], package: str, version: str, requires: Sequence[str]
 ) -> str:
     """Return the text of the file, with ``dependencies`` on what the package requires."""
-    lines = [
-        PROJECT_MARK,
-        "",
-        "[build-system]",
-        'requires = ["hatchling>=1.27"]',
-        'build-backend = "hatchling.build"',
-        "",
-        "[project]",
-        f"name = {_text(package.replace('_', '-'))}",
-        f"version = {_text(version)}",
-        'description = "Messages and rows as their schemas describe them, for changewire"',
-        'requires-python = ">=3.10"',
-        'classifiers = ["Private :: Do Not Upload"]',
-        f"dependencies = [{', '.join(map(_text, requires))}]",
-        "",
-    ]
-    named = [family for family in families if family.format]
-    if named:
-        lines.append('[project.entry-points."changewire.formats"]')
-        lines += [f"{_text(str(f.format))} = {_text(f'{package}.{f.name}')}" for f in named]
-        lines.append("")
-    lines += ["[tool.hatch.build.targets.wheel]", f"packages = [{_text(package)}]", ""]
-    return "\n".join(lines)
+    formats = {family.format: f"{package}.{family.name}" for family in families if family.format}
+    points = "".join(f"{dumps(name)} = {dumps(module)}\n" for name, module in formats.items())
+    section = f'[project.entry-points."changewire.formats"]\n{points}\n' if points else ""
+    return f"""{PROJECT_MARK}
 
+[build-system]
+requires = ["hatchling>=1.27"]
+build-backend = "hatchling.build"
 
-def _text(name: str) -> str:
-    return json.dumps(name)
+[project]
+name = {dumps(package.replace("_", "-"))}
+version = {dumps(version)}
+description = "Messages and rows as their schemas describe them, for changewire"
+requires-python = ">=3.10"
+classifiers = ["Private :: Do Not Upload"]
+dependencies = [{", ".join(map(dumps, requires))}]
+
+{section}[tool.hatch.build.targets.wheel]
+packages = [{dumps(package)}]
+"""

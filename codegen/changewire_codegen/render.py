@@ -13,12 +13,12 @@ from changewire_codegen.bundle import bundle_text
 from changewire_codegen.emit.changes import changes
 from changewire_codegen.emit.columns import arrow, arrow_types, fields, rows, spark
 from changewire_codegen.emit.dispatch import dispatch
-from changewire_codegen.emit.extras import extras
 from changewire_codegen.emit.kernel import KERNEL_FILE, kernel_table
 from changewire_codegen.emit.leniencies import leniencies
 from changewire_codegen.emit.models import models
 from changewire_codegen.emit.package import (
     USED,
+    extras,
     families_module,
     family_init,
     package_init,
@@ -54,21 +54,6 @@ OF_TABLES: Mapping[str, Emitter] = {
     "spark.py": spark,
 }
 """The modules of a family of tables."""
-
-OF_ENCODING: Mapping[str, Mapping[str, Emitter]] = {
-    "json": {},
-    "msgpack": {"dispatch.py": dispatch},
-}
-"""The modules that only a family of an encoding has."""
-
-OF_CHANGES: Mapping[str, Emitter] = {"changes.py": changes}
-"""The modules of a family with a change table."""
-
-OF_VALUES: Mapping[str, Emitter] = {"values.py": values}
-"""The modules of a family in which values have a meaning."""
-
-OF_ROWS: Mapping[str, Emitter] = {"rows.py": rows}
-"""The modules of a family that is not a wire format, in a package that is used by the runtime."""
 
 # Neither the configuration nor the folders of whoever runs the generator may change what it writes.
 RULES = ["--isolated", "--no-cache", "--quiet", "--config=line-length=100", "--config=exclude=[]"]
@@ -112,12 +97,19 @@ def render_pages(families: Sequence[Family]) -> dict[str, str]:
 
 
 def _emitters(family: Family, *, is_project: bool) -> Mapping[str, Emitter]:
+    """Return what emits the modules of a family, by file name."""
     if family.kind == "tables":
         return OF_TABLES
-    more = OF_ROWS if is_project and family.format is None else {}
-    changed = OF_CHANGES if "change" in family.meta else {}
-    valued = OF_VALUES if known_values(family) else {}
-    return {**EMITTERS, **OF_ENCODING[family.encoding], **changed, **valued, **more}
+    found = dict(EMITTERS)
+    if family.encoding == "msgpack":
+        found["dispatch.py"] = dispatch
+    if "change" in family.meta:
+        found["changes.py"] = changes
+    if known_values(family):
+        found["values.py"] = values
+    if is_project and family.format is None:  # the runtime, which uses it, is there
+        found["rows.py"] = rows
+    return found
 
 
 def formatted(sources: Mapping[str, str], package: str) -> dict[str, str]:

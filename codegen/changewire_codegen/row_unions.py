@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, product
-from typing import NoReturn
 
-from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -14,11 +12,13 @@ from changewire_codegen.nodes import (
     Anything,
     ArrayOf,
     Choice,
+    Family,
     MapOf,
     Nullable,
     Property,
     RefTo,
     Row,
+    RowArm,
     RowUnion,
     Scalar,
     TaggedRow,
@@ -26,7 +26,7 @@ from changewire_codegen.nodes import (
     Union,
     with_references,
 )
-from changewire_codegen.order import references
+from changewire_codegen.order import messages, references
 
 Definitions = dict[str, AnyDefinition]
 
@@ -52,26 +52,28 @@ def resolve_row_unions(definitions: Definitions) -> None:
 def _arm(union: Union, name: str, definitions: Definitions) -> Row:
     arm = definitions.get(name)
     if not isinstance(arm, Row) or isinstance(arm, TaggedRow):
-        _refuse(union, f"ambiguous union: {name} is not an array with its own positions")
+        raise union.refusal(f"ambiguous union: {name} is not an array with its own positions")
     if union.pointer and not arm.pointer:
-        _refuse(union, f"{name} is a message of its own: the arms of this union must be in $defs")
+        reason = f"{name} is a message of its own: the arms of this union must be in $defs"
+        raise union.refusal(reason)
     return arm
 
 
 def _merged(union: Union, arms: list[Row], definitions: Definitions) -> TaggedRow:
     """Return the one model for all arms."""
-    names = [prop.wire for prop in arms[0].positions]
+    names = [prop.wire for prop in arms[0].properties]
     for arm in arms[1:]:
-        if [prop.wire for prop in arm.positions] != names:
-            _refuse(
-                union, f"ambiguous union: {arm.name} has different positions from {arms[0].name}"
-            )
-    columns = list(zip(*(arm.positions for arm in arms), strict=True))
+        if [prop.wire for prop in arm.properties] != names:
+            reason = f"ambiguous union: {arm.name} has different positions from {arms[0].name}"
+            raise union.refusal(reason)
+    columns = list(zip(*(arm.properties for arm in arms), strict=True))
     found = [i for i, column in enumerate(columns) if _is_tag(column)]
     if len(found) != 1:
-        _refuse(union, f"ambiguous union: the arms need exactly {_ASKED}")
+        asked = "one position in common that is a const or an enum of integers"
+        reason = f"the arms need exactly {asked}, with different values in each"
+        raise union.refusal(f"ambiguous union: {reason}")
     tag = found[0]
-    tags = tuple(_integers(arm.positions[tag].type) or () for arm in arms)
+    tags = tuple(_integers(arm.properties[tag].type) or () for arm in arms)
     known = tuple(sorted(chain.from_iterable(tags)))
     _check_open_arms(arms, tag, known)
     head = (union.name, union.description, union.file, union.pointer)
@@ -86,11 +88,6 @@ def _merged(union: Union, arms: list[Row], definitions: Definitions) -> TaggedRo
     plain = tuple(_plain(arm, differing, definitions) for arm in arms)
     is_open = any(arm.is_open for arm in arms)
     return TaggedRow(*head, positions, is_open=is_open, tag=tag, arms=plain, tags=tags)
-
-
-_ASKED = (
-    "one position in common that is a const or an enum of integers, with different values in each"
-)
 
 
 def _integers(kind: Type) -> tuple[int, ...] | None:
@@ -110,15 +107,14 @@ def _is_tag(column: tuple[Property, ...]) -> bool:
 
 
 def _check_open_arms(arms: list[Row], tag: int, known: tuple[int, ...]) -> None:
-    opened = [arm for arm in arms if _integers(arm.positions[tag].type) == ()]
-    for arm in opened[1:]:
-        pointer = arm.positions[tag].pointer
-        raise SchemaError(arm.file, pointer, "ambiguous union: at most one arm may be open")
-    for arm in opened:
-        kind = arm.positions[tag].type
-        if isinstance(kind, Scalar) and sorted(kind.excluded) != list(known):
+    tags = [(arm, arm.properties[tag]) for arm in arms]
+    opened = [(arm, prop) for arm, prop in tags if _integers(prop.type) == ()]
+    for arm, prop in opened[1:]:
+        raise arm.refusal("ambiguous union: at most one arm may be open", prop.pointer)
+    for arm, prop in opened:
+        if isinstance(prop.type, Scalar) and {*prop.type.excluded} != {*known}:
             reason = f"an open arm must exclude the tags of the other arms, which are {list(known)}"
-            raise SchemaError(arm.file, f"{arm.positions[tag].pointer}/not/enum", reason)
+            raise arm.refusal(reason, f"{prop.pointer}/not/enum")
 
 
 def _joined(kinds: list[Type]) -> Type:
@@ -140,15 +136,13 @@ def _position(i: int, column: tuple[Property, ...], kind: Type, tag: str) -> Pro
 
 def _plain(arm: Row, differing: set[int], definitions: Definitions) -> Row:
     """Return an arm whose positions, where they differ from the model, one test can check."""
-    own = list(arm.positions)
+    own = list(arm.properties)
     for i in differing:
         own[i] = replace(own[i], type=_resolved(own[i].type, definitions))
         if not _is_testable(own[i].type):
-            reason = (
-                "the arms differ here, so this must be a scalar, or a list or map of any values"
-            )
-            raise SchemaError(arm.file, own[i].pointer, reason)
-    return replace(arm, positions=tuple(own))
+            reason = "so this must be a scalar, or a list or map of any values"
+            raise arm.refusal(f"the arms differ here, {reason}", own[i].pointer)
+    return replace(arm, properties=tuple(own))
 
 
 def _resolved(kind: Type, definitions: Definitions, path: tuple[str, ...] = ()) -> Type:
@@ -176,65 +170,49 @@ def _is_testable(kind: Type) -> bool:
 
 def _separate(union: Union, arms: list[Row], definitions: Definitions) -> RowUnion:
     """Return the union whose arms are models of their own."""
-    if len({len(arm.positions) for arm in arms}) > 1:
-        _refuse(union, "ambiguous union: the arms need the same number of positions")
-    columns = list(zip(*(arm.positions for arm in arms), strict=True))
+    if len({len(arm.properties) for arm in arms}) > 1:
+        raise union.refusal("ambiguous union: the arms need the same number of positions")
+    columns = list(zip(*(arm.properties for arm in arms), strict=True))
     if any(_integers(prop.type) == () for column in columns for prop in column):
-        _refuse(union, "ambiguous union: only a union in $defs may have an open arm")
+        raise union.refusal("ambiguous union: only a union in $defs may have an open arm")
     tags = tuple(i for i, column in enumerate(columns) if all(_integers(p.type) for p in column))
-    keys = tuple(
-        tuple(product(*(_integers(arm.positions[i].type) or () for i in tags))) for arm in arms
-    )
-    nested = None
-    if len(set(chain.from_iterable(keys))) < sum(map(len, keys)):
-        nested = _nested(union, arms, keys, definitions)
-    head = (union.name, union.description, union.file, union.pointer)
-    return RowUnion(*head, union.arms, tags, nested, keys)
+    keys = [
+        tuple(product(*(_integers(arm.properties[i].type) or () for i in tags))) for arm in arms
+    ]
+    is_told = len(set(chain.from_iterable(keys))) == sum(map(len, keys))
+    for nested in (None,) if is_told else range(len(columns)):
+        inner = [None if nested is None else _inner(arm, nested, definitions) for arm in arms]
+        choices = tuple(map(RowArm, arms, keys, inner))
+        lengths = [(key, choice.length) for choice in choices for key in choice.keys]
+        if nested is None or (None not in inner and len(set(lengths)) == len(lengths)):
+            head = (union.name, union.description, union.file, union.pointer)
+            return RowUnion(*head, union.arms, tags, nested, choices)
+    reason = "a position that holds an array of a different length in each"
+    raise union.refusal(f"ambiguous union: arms with the same constants need {reason}")
 
 
-def _nested(
-    union: Union, arms: list[Row], keys: tuple[tuple[tuple[int, ...], ...], ...], all_: Definitions
-) -> int:
-    """Return the position whose length distinguishes arms with the same constants."""
-    for i in range(len(arms[0].positions)):
-        lengths = [_length(arm.positions[i].type, all_) for arm in arms]
-        pairs = [(key, n) for own, n in zip(keys, lengths, strict=True) for key in own]
-        if None not in lengths and len(set(pairs)) == len(pairs):
-            return i
-    return _refuse(
-        union,
-        "ambiguous union: arms with the same constants need a position that holds an array of "
-        "a different length in each",
-    )
-
-
-def _length(kind: Type, definitions: Definitions) -> int | None:
+def _inner(arm: Row, position: int, definitions: Definitions) -> Row | None:
+    kind = arm.properties[position].type
     row = definitions[kind.name] if isinstance(kind, RefTo) else None
-    return len(row.positions) if isinstance(row, Row) else None
+    return row if isinstance(row, Row) else None
 
 
 def check_rows(definitions: Definitions) -> None:
     """Refuse references that an array cannot have, and exclusions but at the tag of an open arm."""
     for definition in definitions.values():
         for name in references(definition):
-            _check_reference(definition, name, definitions)
+            if name not in definitions:
+                raise definition.refusal(f"{name} is an arm: refer to its union instead")
+            if isinstance(definition, Row) and _is_messages(name, definitions):
+                reason = f"{name} is a union of messages: an array cannot hold messages"
+                raise definition.refusal(reason)
         arms = definition.arms if isinstance(definition, TaggedRow) else (definition,)
+        tag = definition.tag if isinstance(definition, TaggedRow) else None
         for arm in [arm for arm in arms if isinstance(arm, Row)]:
-            tag = definition.tag if isinstance(definition, TaggedRow) else None
-            for i, prop in enumerate(arm.positions):
+            for i, prop in enumerate(arm.properties):
                 if i != tag and isinstance(prop.type, Scalar) and prop.type.excluded:
                     reason = "only the tag of an open arm may have a 'not'"
-                    raise SchemaError(arm.file, f"{prop.pointer}/not", reason)
-
-
-def _check_reference(definition: AnyDefinition, name: str, definitions: Definitions) -> None:
-    reason = None
-    if name not in definitions:
-        reason = f"{name} is an arm: refer to its union instead"
-    elif isinstance(definition, Row) and _is_messages(name, definitions):
-        reason = f"{name} is a union of messages: an array cannot hold messages"
-    if reason is not None:
-        raise SchemaError(definition.file, definition.pointer, reason)
+                    raise arm.refusal(reason, f"{prop.pointer}/not")
 
 
 def _is_messages(name: str, definitions: Definitions, path: tuple[str, ...] = ()) -> bool:
@@ -245,5 +223,32 @@ def _is_messages(name: str, definitions: Definitions, path: tuple[str, ...] = ()
     return any(_is_messages(n, definitions, (*path, name)) for n in references(definition))
 
 
-def _refuse(union: Union, reason: str) -> NoReturn:
-    raise SchemaError(union.file, union.pointer, reason)
+def check_open_rows(family: Family) -> None:
+    """Refuse open arrays where a reader could not tell, or keep, what is beyond their positions."""
+    rows = [d for d in family.definitions.values() if isinstance(d, Row)]
+    parts = {name for row in rows for name in references(row)} & messages(family)
+    for definition in family.definitions.values():
+        if isinstance(definition, Row) and definition.is_open:
+            if family.encoding == "json":
+                reason = "only an array of MessagePack may be open"
+                raise definition.refusal(f"{reason}: close it with items: false and maxItems")
+            if definition.name in parts:
+                reason = "a message that is part of another one must be closed"
+                raise definition.refusal(f"{reason}: items: false and maxItems")
+        arms = list(definition.arms if isinstance(definition, TaggedRow) else ())
+        if isinstance(definition, RowUnion):
+            arms += [choice.row for choice in definition.choices]
+        for arm in arms:
+            if arm.is_open != arms[0].is_open:
+                raise arm.refusal("the arms of a union of arrays must all be open, or all closed")
+        if isinstance(definition, RowUnion):
+            _check_lengths(definition)
+
+
+def _check_lengths(union: RowUnion) -> None:
+    """Refuse an open inner array where a longer one belongs to the same constants."""
+    for arm in union.choices:
+        lengths = [other.length for other in union.choices if {*arm.keys} & {*other.keys}]
+        if arm.inner is not None and arm.inner.is_open and arm.length < max(lengths):
+            reason = "an array that is told from a longer one by its length must be closed"
+            raise arm.inner.refusal(reason)

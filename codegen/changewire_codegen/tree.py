@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from changewire_codegen.errors import TargetError
 from changewire_codegen.writer import COMMAND
@@ -27,27 +28,34 @@ class Tree(ABC):
     root: Path
     files: Mapping[str, str]
 
-    @abstractmethod
-    def present(self) -> set[str]:
-        """Return the paths of the files there that the generator wrote, or may overwrite."""
+    LOST: ClassVar[str] = "this file was not generated; name another folder, or delete the file"
+    """Why a file is not overwritten."""
 
     @abstractmethod
+    def is_ours(self, path: str) -> bool:
+        """Return whether the generator wrote a file, or may overwrite it."""
+
+    def present(self) -> set[str]:
+        """Return the paths of such files there."""
+        return {path for path in _files(self.root) if self.is_ours(path)}
+
     def check_ours(self) -> None:
         """Refuse to write where files would be lost that were not generated."""
+        for path in sorted(self.files):
+            if (self.root / path).exists() and not self.is_ours(path):
+                raise TargetError(self.root / path, self.LOST)
 
 
 class Package(Tree):
     """A folder that has generated files only."""
 
-    def present(self) -> set[str]:
-        """Return every file except caches."""
-        return _files(self.root)
+    def is_ours(self, path: str) -> bool:
+        """Accept every file: the folder is ours, or it is not."""
+        return bool(path)
 
     def check_ours(self) -> None:
         """Accept an empty folder, or one whose ``__init__.py`` says that it was generated."""
-        if not self.present():
-            return
-        if not _is_generated(self.root / "__init__.py"):
+        if self.present() and not _is_generated(self.root / "__init__.py"):
             reason = "this folder has files, but is not a generated package: choose another one"
             raise TargetError(self.root, reason)
 
@@ -55,18 +63,10 @@ class Package(Tree):
 class Pages(Tree):
     """A folder of pages that may also have other files."""
 
-    def present(self) -> set[str]:
-        """Return the pages that say that they were generated."""
-        return {path for path in _files(self.root) if self._is_page(path)}
+    LOST = "this page was not generated; name another folder, or delete the page"
 
-    def check_ours(self) -> None:
-        """Refuse to overwrite a hand-written page."""
-        for path in self.files:
-            if (self.root / path).exists() and not self._is_page(path):
-                reason = "this page was not generated; name another folder, or delete the page"
-                raise TargetError(self.root / path, reason)
-
-    def _is_page(self, path: str) -> bool:
+    def is_ours(self, path: str) -> bool:
+        """Accept a page that says that it was generated."""
         if path.count("/") or not path.endswith(".md"):
             return False
         text = (self.root / path).read_bytes().decode(errors="replace")
@@ -76,16 +76,13 @@ class Pages(Tree):
 class ProjectFile(Tree):
     """Files next to which others may be."""
 
+    def is_ours(self, path: str) -> bool:
+        """Accept a file that says that it was generated."""
+        return (self.root / path).read_bytes().startswith(PROJECT_MARK.encode())
+
     def present(self) -> set[str]:
         """Return the files that exist."""
         return {path for path in self.files if (self.root / path).is_file()}
-
-    def check_ours(self) -> None:
-        """Refuse to overwrite a hand-written file."""
-        for path in sorted(self.present()):
-            if not (self.root / path).read_bytes().startswith(PROJECT_MARK.encode()):
-                reason = "this file was not generated; name another folder, or delete the file"
-                raise TargetError(self.root / path, reason)
 
 
 def compare_all(trees: Sequence[Tree]) -> list[tuple[str, str]]:
@@ -106,9 +103,11 @@ def _compared(tree: Tree) -> dict[str, tuple[str, str]]:
         elif not (tree.root / path).is_file():
             found[path] = ("missing", "")
         else:
-            text = (tree.root / path).read_bytes().decode(errors="replace")
-            if text != tree.files[path]:
-                found[path] = ("different", _diff(path, text, tree.files[path]))
+            old = (tree.root / path).read_bytes().decode(errors="replace")
+            sides = (old.splitlines(keepends=True), tree.files[path].splitlines(keepends=True))
+            names = (f"{path} (on disk)", f"{path} (generated)")
+            if old != tree.files[path]:
+                found[path] = ("different", "".join(difflib.unified_diff(*sides, *names)))
     return found
 
 
@@ -122,9 +121,12 @@ def write_all(trees: Sequence[Tree]) -> None:
             if name in tree.files:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(tree.files[name].encode())
-            else:
-                path.unlink()
-                _remove_empty(path.parent, tree.root)
+                continue
+            path.unlink()
+            folder = path.parent
+            while folder != tree.root and not _files(folder):  # nothing but caches
+                shutil.rmtree(folder)
+                folder = folder.parent
 
 
 def _is_generated(init: Path) -> bool:
@@ -138,23 +140,6 @@ def _is_generated(init: Path) -> bool:
     return f"{MARKER} ``{COMMAND}``" in (ast.get_docstring(module) or "")
 
 
-def _remove_empty(folder: Path, root: Path) -> None:
-    """Remove a folder, and those above it, if they contain nothing but caches."""
-    while folder != root and not _files(folder):
-        shutil.rmtree(folder)
-        folder = folder.parent
-
-
 def _files(root: Path) -> set[str]:
     paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
     return {path.as_posix() for path in paths if not IGNORED & set(path.parts)}
-
-
-def _diff(path: str, old: str, new: str) -> str:
-    lines = difflib.unified_diff(
-        old.splitlines(keepends=True),
-        new.splitlines(keepends=True),
-        f"{path} (on disk)",
-        f"{path} (generated)",
-    )
-    return "".join(lines)

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NoReturn
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
 
 from changewire_codegen.errors import SchemaError
-from changewire_codegen.keywords import (
-    BINARY,
-    BITS32,
-    DATE_TIME,
-    DOUBLE,
-    integer_bounds,
-    meaningless,
-)
+from changewire_codegen.keywords import integer_bounds, refused, scalar_of
 from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import (
     Anything,
     ArrayOf,
     Choice,
+    Holder,
     Kind,
     MapOf,
     Nullable,
@@ -35,44 +30,38 @@ LOOSE = "only a position of an array may be a double, text next to bytes, or a m
 
 ON_THE_WIRE = {"bytes": "string", "datetime": "string"}
 _PYTHON_KINDS: Mapping[type, Kind] = {str: "string", int: "integer"}
-_FORMATS: Mapping[tuple[str, str | None], Kind] = {
-    ("string", "base64"): "bytes",
-    ("string", BINARY): "binary",
-    ("string", DATE_TIME): "datetime",
-    ("number", DOUBLE): "double",
-}
-_PLAIN: Mapping[str, Kind] = {"boolean": "boolean", "null": "null"}
 
 
+@dataclass(frozen=True)
 class Place:
-    """Place of a node, and how the references of its file are resolved."""
+    """Place of a node, and how the references of its file are resolved.
 
-    def __init__(
-        self, file: str, pointer: str, titles: Mapping[tuple[str, str], str], *, exact: bool = False
-    ) -> None:
-        """Remember the place; ``titles`` maps (file, pointer) to the name of a definition.
+    Attributes:
+        titles: Name of each definition by its file and pointer.
+        encoding: How the messages of its family are written.
+        exact: Whether a parsed number there may be a decimal.
+    """
 
-        With ``exact`` a parsed number there may be a decimal.
-        """
-        self.file = file
-        self.pointer = pointer
-        self.titles = titles
-        self.exact = exact
+    file: str
+    pointer: str
+    titles: Mapping[tuple[str, str], str]
+    encoding: str
+    exact: bool
 
     def at(self, *steps: str | int) -> Place:
         """Return the place below this one."""
         below = "".join(f"/{escape_pointer(str(step))}" for step in steps)
-        return Place(self.file, self.pointer + below, self.titles, exact=self.exact)
+        return replace(self, pointer=self.pointer + below)
 
     def refuse(self, reason: str) -> NoReturn:
         """Raise SchemaError for this place."""
         raise SchemaError(self.file, self.pointer, reason)
 
     def check_keywords(self, node: Node, own: frozenset[str]) -> None:
-        """Refuse a keyword that would be ignored."""
-        keyword = meaningless(node, own)
-        if keyword is not None:
-            self.at(keyword).refuse(f"the keyword {keyword!r} has no meaning here")
+        """Refuse a keyword that would be ignored, or that another encoding has."""
+        found = refused(node, own, self.encoding)
+        if found is not None:
+            self.at(found[0]).refuse(found[1])
 
     def resolve(self, reference: str) -> str:
         """Return the name of the definition that a ``$ref`` means."""
@@ -114,6 +103,8 @@ def _single(node: Node, name: str, place: Place) -> Type:
     if name == "object":
         if "properties" in node:
             place.refuse("anonymous object: give it a title in $defs and refer to it")
+        if place.encoding == "msgpack" and "x-mapKeys" not in node:
+            place.refuse('in MessagePack a map needs "x-mapKeys": "any"')
         values = _below(node.get("additionalProperties", {}), place.at("additionalProperties"))
         return MapOf(values, any_keys="x-mapKeys" in node)
     return _scalar(node, name, place)
@@ -131,48 +122,37 @@ def is_loose(kind: Type) -> bool:
 
     It reads an integer as a float, and has no type that is text or bytes.
     """
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    kinds = {option.kind for option in options if isinstance(option, Scalar)}
+    kinds = {option.kind for option in kind.options} if isinstance(kind, Scalar | Choice) else set()
     return ("double" in kinds and "integer" not in kinds) or {"binary", "string"} <= kinds
 
 
 def is_by_any_key(kind: Type) -> bool:
     """Return whether a type has a map whose keys need not be text, at any depth."""
-    if isinstance(kind, MapOf):
-        return kind.any_keys or is_by_any_key(kind.values)
-    if isinstance(kind, ArrayOf):
-        return is_by_any_key(kind.items)
-    return isinstance(kind, Nullable) and is_by_any_key(kind.of)
+    is_here = isinstance(kind, MapOf) and kind.any_keys
+    return is_here or (isinstance(kind, Holder) and is_by_any_key(kind.of))
 
 
 def _scalar(node: Node, name: str, place: Place) -> Scalar:
-    form = "base64" if "contentEncoding" in node else node.get("format")
-    if (name, form) in _FORMATS:
-        sizes = (node.get("x-minBytes"), node.get("x-maxBytes"))
-        return Scalar(_FORMATS[name, form], min_length=sizes[0], max_length=sizes[1])
-    if name == "string":
-        _check_pattern(node.get("pattern", ""), place)
-        return Scalar(
-            "string",
-            min_length=node.get("minLength"),
-            max_length=node.get("maxLength"),
-            pattern=node.get("pattern"),
-        )
-    if name == "integer":
-        low, high = integer_bounds(node)
-        excluded = tuple(node.get("not", {}).get("enum", ()))
-        bits: Literal[32, 64] = 32 if form == BITS32 else 64
-        return Scalar("integer", low, high, excluded=excluded, bits=bits)
-    if name == "number":
-        return Scalar("number", node.get("minimum"), node.get("maximum"), exact=place.exact)
-    return Scalar(_PLAIN[name])
-
-
-def _check_pattern(pattern: str, place: Place) -> None:
+    kind, keywords = scalar_of(node, name)
+    own = {keyword: node[keyword] for keyword in keywords & node.keys()}
+    low, high = own.get("minimum"), own.get("maximum")
+    if kind == "integer":
+        low, high = integer_bounds(own)
     try:
-        re.compile(pattern)
+        re.compile(own.get("pattern", ""))
     except re.error as error:
         place.at("pattern").refuse(f"not a regular expression: {error}")
+    return Scalar(
+        kind,
+        low,
+        high,
+        min_length=own.get("minLength", own.get("x-minBytes")),
+        max_length=own.get("maxLength", own.get("x-maxBytes")),
+        pattern=own.get("pattern"),
+        excluded=tuple(node.get("not", {}).get("enum", ())) if kind == "integer" else (),
+        bits=32 if own.get("format") == "int32" else 64,
+        exact=place.exact and kind == "number",
+    )
 
 
 def _enumeration(node: Node, place: Place) -> Scalar:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NoReturn
 
-from changewire_codegen.errors import SchemaError
 from changewire_codegen.names import escape_pointer, snake, title_problem
 from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union, class_names
 from changewire_codegen.order import references
@@ -26,7 +24,7 @@ def resolve_unions(definitions: Definitions) -> None:
             values = _values(arm)[tag]
             twice = next((value for value in values if value in tags), None)
             if twice is not None:
-                _refuse(union, f"ambiguous union: two arms have the tag {twice!r}")
+                raise union.refusal(f"ambiguous union: two arms have the tag {twice!r}")
             tags |= dict.fromkeys(values, arm.name)
             if values and not (arm.tag and arm.tag.models):
                 models = _models(arm, tag, values, classes)
@@ -43,17 +41,17 @@ def _check_lone_arms(definitions: Definitions) -> None:
         tag = found.tag if isinstance(found, Object) else None
         if tag is not None and not tag.models and name not in opened:
             pointer = f"{found.pointer}/properties/{escape_pointer(tag.wire)}/not"
-            raise SchemaError(found.file, pointer, "only the tag of an open arm may have a 'not'")
+            raise found.refusal("only the tag of an open arm may have a 'not'", pointer)
         for other in () if isinstance(found, Union) else map(definitions.get, references(found)):
             if other is not None and len(class_names(other)) > 1:
                 reason = f"{other.name} is several arms of a union: refer to the union instead"
-                raise SchemaError(found.file, found.pointer, reason)
+                raise found.refusal(reason)
 
 
 def _arm(union: Union, name: str, definitions: Definitions) -> Object:
     arm = definitions[name]
     if not isinstance(arm, Object):
-        _refuse(union, f"ambiguous union: {name} is not an object with properties")
+        raise union.refusal(f"ambiguous union: {name} is not an object with properties")
     return arm
 
 
@@ -74,7 +72,7 @@ def _common_tag(union: Union, arms: list[Object]) -> str:
     common = sorted(set(_values(arms[0])).intersection(*(_values(arm) for arm in arms[1:])))
     if len(common) != 1:
         asked = "one required property in common that is a const or an enum of strings"
-        _refuse(union, f"ambiguous union: the arms need exactly {asked}")
+        raise union.refusal(f"ambiguous union: the arms need exactly {asked}")
     return common[0]
 
 
@@ -90,10 +88,10 @@ def _models(
         problem = title_problem(name)
         if problem is not None:
             pointer = f"{arm.pointer}/properties/{escape_pointer(tag)}/enum/{i}"
-            raise SchemaError(arm.file, pointer, f"{problem} (the arm of {value!r})")
+            raise arm.refusal(f"{problem} (the arm of {value!r})", pointer)
         other = classes.get(name) if name != arm.name else None
         if other is not None:
-            raise SchemaError(arm.file, arm.pointer, f"name clash: {name} is also {other}")
+            raise arm.refusal(f"name clash: {name} is also {other}")
         classes[name] = f"the class for {value!r} of {arm.name}"
     return models
 
@@ -108,13 +106,9 @@ def _class_name(title: str, value: str) -> str:
 def _check_open_arms(union: Union, tags: Mapping[str, str], arms: list[Object]) -> None:
     opened = [arm for arm in arms if arm.name not in tags.values()]
     if len(opened) > 1:
-        _refuse(union, "ambiguous union: at most one arm may be open")
+        raise union.refusal("ambiguous union: at most one arm may be open")
     for arm in opened:
         if arm.tag is not None and set(arm.tag.known) != set(tags):
             pointer = f"{arm.pointer}/properties/{arm.tag.wire}/not/enum"
             asked = "an open arm must exclude the tags of the other arms, which are"
-            raise SchemaError(arm.file, pointer, f"{asked} {sorted(tags)}")
-
-
-def _refuse(union: Union, reason: str) -> NoReturn:
-    raise SchemaError(union.file, union.pointer, reason)
+            raise arm.refusal(f"{asked} {sorted(tags)}", pointer)

@@ -96,10 +96,10 @@ class UnknownParts:
         if isinstance(kind, inspect.UnionType):
             return self._union(kind)
         if isinstance(kind, inspect.ListType):
-            return _items(self._of(kind.item_type))
-        return (
-            _values(self._of(kind.value_type)) if isinstance(kind, inspect.DictType) else _NOTHING
-        )
+            return _each(self._of(kind.item_type), enumerate)
+        if isinstance(kind, inspect.DictType):
+            return _each(self._of(kind.value_type), dict.items)
+        return _NOTHING
 
     def _struct(self, kind: inspect.StructType) -> Walk:
         if kind.cls not in self._walks:
@@ -292,32 +292,16 @@ def _later(made: list[Walk]) -> Walk:
     return Walk(take, put)
 
 
-def _items(walk: Walk) -> Walk:
-    """Return the walk through a list."""
+def _each(walk: Walk, entries: Callable[[Any], Iterable[tuple[Any, Any]]]) -> Walk:
+    """Return the walk through a list or a map, of which ``entries`` gives steps and values."""
 
     def take(value: Any, at: Path, extra: dict[str, Any]) -> None:
-        for i, item in enumerate(value):
+        for step, item in entries(value):
             if item is not None and walk.take is not None:
-                walk.take(item, (at, i), extra)
+                walk.take(item, (at, step), extra)
 
     def put(value: Any) -> None:
-        for item in value:
-            if item is not None and walk.put is not None:
-                walk.put(item)
-
-    return Walk(take if walk.take else None, put if walk.put else None)
-
-
-def _values(walk: Walk) -> Walk:
-    """Return the walk through a map."""
-
-    def take(value: Any, at: Path, extra: dict[str, Any]) -> None:
-        for name, item in value.items():
-            if item is not None and walk.take is not None:
-                walk.take(item, (at, name), extra)
-
-    def put(value: Any) -> None:
-        for item in value.values():
+        for _, item in entries(value):
             if item is not None and walk.put is not None:
                 walk.put(item)
 

@@ -118,7 +118,7 @@ class Below(TaggedRow):
     """Another.
 
     Attributes:
-        positions: It is inherited.
+        properties: It is inherited.
     """
 
 def make(x):
@@ -140,7 +140,7 @@ def test_names_that_do_not_exist_are_found() -> None:
     """Of a file the names in backticks and in sections are found, and no others."""
     own = source_of(ast.parse(MODULE))
     references = list(in_docstrings(own.tree))
-    used = {"Known", "Missing", "Unknown", "a", "gone", "make", "makes", "positions", "x", "y"}
+    used = {"Known", "Missing", "Unknown", "a", "gone", "make", "makes", "properties", "x", "y"}
     assert {r.name for r in references if "." not in r.name} == used
     assert {"msgspec.Raw", "Known.a", "json.loads", "msgspec.MsgspecError"} == {
         r.name for r in references if "." in r.name

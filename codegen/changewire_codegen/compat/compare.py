@@ -117,12 +117,9 @@ def _lists(found: Comparison, pair: Pair) -> None:
 
 def _numbers(found: Comparison, pair: Pair) -> None:
     if not _values(found, pair):
-        old, new = (_range(at.node) for at in (pair.old, pair.new))
+        nodes = (pair.old.node, pair.new.node)
+        old, new = (integer_bounds(n) if n["type"] == "integer" else (-inf, inf) for n in nodes)
         _bounds(found, pair, {"minimum": (old[0], new[0]), "maximum": (old[1], new[1])})
-
-
-def _range(node: Node) -> tuple[float, float]:
-    return integer_bounds(node) if node["type"] == "integer" else (-inf, inf)
 
 
 def _texts(found: Comparison, pair: Pair) -> None:

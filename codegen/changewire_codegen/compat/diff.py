@@ -20,7 +20,6 @@ from changewire_codegen.emit.validators import validators
 from changewire_codegen.load import FAMILY_FILE
 from changewire_codegen.nodes import Family
 
-_SHOWN: Final = ("rule", "file", "pointer", "gone", "text")
 _UNSEEN: Final = frozenset({"FAMILY_SAME_FORMAT", "NUMBERS_NO_WIDEN", "NUMBERS_NO_NARROW"})
 """Rules about a name, or about digits that only the text of a message shows."""
 
@@ -44,7 +43,7 @@ def diff(old: str, new: str, *, witnesses: bool = True) -> Iterator[dict[str, An
             for found in compared.found:
                 sides = found.lost if witnesses else []
                 yield {
-                    **{name: getattr(found, name) for name in _SHOWN},
+                    **{n: getattr(found, n) for n in ("rule", "file", "pointer", "gone", "text")},
                     **{side: found.verdicts[side] for side in SIDES},
                     "witnesses": {side: witness(found, side, before, now) for side in sides},
                 }
@@ -130,12 +129,11 @@ def _compare_messages(found: Comparison, pair: Pair) -> None:
             found.add(rule, pair, (at, ""), (at.node["title"], at.node["title"]))
 
 
+@dataclass(frozen=True)
 class Judge:
     """Says by the generated validator of a family, made in memory, what is one of its messages."""
 
-    def __init__(self, family: Family) -> None:
-        """Remember the family; the validator is made when it is asked for."""
-        self.family = family
+    family: Family
 
     @cached_property
     def _errors(self) -> Callable[..., Any]:

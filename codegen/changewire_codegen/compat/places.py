@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -87,28 +87,25 @@ def target(at: At) -> At:
 
 def shapes(at: At) -> dict[str, At]:
     """Return what a node allows, by type; of two integers the dialect allows no union."""
-    return dict(_shapes(at))
-
-
-def _shapes(at: At) -> Iterator[tuple[str, At]]:
     node = at.node
     if "$ref" in node:
-        yield from _shapes(target(at))
-    elif "anyOf" in node:
-        for i in range(len(node["anyOf"])):
-            yield from _shapes(at.at("anyOf", i))
-    elif "oneOf" in node:
-        yield "object" if at.family.encoding == "json" else "row", at
-    else:
-        names = [{str: "string"}.get(type(value), "integer") for value in values(node)]
-        kinds: Any = node.get("type") or (names[0] if names else None)
-        for kind in kinds if isinstance(kinds, list) else [kinds]:
-            word, one = _word(node, kind), replace(at, node={**node, "type": kind})
-            if word == "number" and "integer" not in kinds:
-                yield "integer", one
-            if word == "number" and "integer" in kinds:  # whose bounds these are
-                one = replace(one, node={"type": kind})
-            yield "double" if word == "number" else word, one
+        return shapes(target(at))
+    if "anyOf" in node:
+        arms = (shapes(at.at("anyOf", i)) for i in range(len(node["anyOf"])))
+        return {word: one for arm in arms for word, one in arm.items()}
+    if "oneOf" in node:
+        return {"object" if at.family.encoding == "json" else "row": at}
+    names = [{str: "string"}.get(type(value), "integer") for value in values(node)]
+    kinds: Any = node.get("type") or (names[0] if names else None)
+    found: dict[str, At] = {}
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        word, one = _word(node, kind), replace(at, node={**node, "type": kind})
+        if word == "number" and "integer" not in kinds:
+            found["integer"] = one
+        if word == "number" and "integer" in kinds:  # whose bounds these are
+            one = replace(one, node={"type": kind})
+        found["double" if word == "number" else word] = one
+    return found
 
 
 def values(node: Node) -> list[Any]:

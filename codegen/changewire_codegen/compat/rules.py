@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Verdict: TypeAlias = Literal["compatible", "leniency gone", "breaking"]
@@ -22,21 +22,15 @@ class Rule(NamedTuple):
     writers: Verdict
 
 
-def _note(text: str, *keywords: str) -> Rule:
-    return Rule(text, keywords, "compatible", "compatible")
+def _rules(readers: Verdict, writers: Verdict) -> Callable[..., Rule]:
+    def rule(text: str, *keywords: str) -> Rule:
+        return Rule(text, keywords, readers, writers)
+
+    return rule
 
 
-def _narrower(text: str, *keywords: str) -> Rule:
-    return Rule(text, keywords, "breaking", "compatible")
-
-
-def _wider(text: str, *keywords: str) -> Rule:
-    return Rule(text, keywords, "compatible", "breaking")
-
-
-def _other(text: str, *keywords: str) -> Rule:
-    return Rule(text, keywords, "breaking", "breaking")
-
+_note, _narrower = _rules("compatible", "compatible"), _rules("breaking", "compatible")
+_wider, _other = _rules("compatible", "breaking"), _rules("breaking", "breaking")
 
 BOUNDS: Final = {
     "minimum": ("MINIMUM", "the smallest value"),

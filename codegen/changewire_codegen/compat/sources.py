@@ -53,7 +53,9 @@ def families_of(source: str) -> list[Family]:
 def _families(source: str) -> Iterator[Family]:
     path = Path(source)
     if source == INSTALLED:
-        yield from _installed()
+        for installed in sorted((files(PACKAGE) / "schemas").iterdir(), key=lambda item: item.name):
+            document = unbundled(json.loads(installed.read_bytes()))
+            yield _of_document(installed.name.removesuffix(".json"), document)
     elif source.startswith(_GIT) or not path.exists():
         yield from _of_revision(source, source.removeprefix(_GIT))
     elif path.is_dir() and (path / FAMILY_FILE).exists():
@@ -62,13 +64,6 @@ def _families(source: str) -> Iterator[Family]:
         yield from load(path)
     else:
         yield _of_file(source, path)
-
-
-def _installed() -> Iterator[Family]:
-    folder = files(PACKAGE) / "schemas"
-    for path in sorted(folder.iterdir(), key=lambda item: item.name):
-        documents = unbundled(json.loads(path.read_bytes()))
-        yield _of_document(path.name.removesuffix(".json"), documents)
 
 
 def _of_document(name: str, document: Mapping[str, Any]) -> Family:
@@ -99,7 +94,8 @@ def _of_revision(source: str, revision: str) -> list[Family]:
     if not name or name.startswith("-"):
         raise SourceError(f"{source}: {_NOWHERE}")
     top = _git(source, "rev-parse", "--show-toplevel").decode().rstrip("\n")
-    tree = f"{name}^{{commit}}:{folder or OWN_FOLDER}"
+    folder = folder or OWN_FOLDER
+    tree = f"{name}^{{commit}}:{folder}"
     archived = io.BytesIO(_git(source, "archive", "--format=tar", tree, top=top))
     found: dict[str, dict[str, bytes]] = {}
     with tarfile.open(fileobj=archived) as archive:
@@ -110,9 +106,7 @@ def _of_revision(source: str, revision: str) -> list[Family]:
                 found.setdefault(family, {})[file] = content.read()
     families = [family_of(*item) for item in sorted(found.items()) if FAMILY_FILE in item[1]]
     if not families:
-        raise SourceError(
-            f"{source}: no family in {folder or OWN_FOLDER}: expected */{FAMILY_FILE}"
-        )
+        raise SourceError(f"{source}: no family in {folder}: expected */{FAMILY_FILE}")
     return families
 
 

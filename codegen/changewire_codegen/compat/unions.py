@@ -83,13 +83,10 @@ def _arms(at: At, other: Arms) -> Arms:
 
 
 def _distinguished(at: At) -> tuple[Tag, int | None]:
-    for union in at.family.definitions.values():
-        if (union.file, union.pointer) == at.place:
-            if isinstance(union, Union | TaggedRow):
-                return (union.tag,), None
-            if isinstance(union, RowUnion):
-                return union.tags, union.nested
-    return (), None
+    union = at.family.definitions[str(at.node["title"])]
+    if isinstance(union, RowUnion):
+        return union.tags, union.nested
+    return ((union.tag,) if isinstance(union, Union | TaggedRow) else ()), None
 
 
 def _keys(arm: At, tag: Tag, nested: int | None) -> Iterator[Key]:

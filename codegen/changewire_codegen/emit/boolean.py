@@ -1,109 +1,64 @@
-"""Tests as trees, which are combined and negated before they are printed as Python."""
+"""Tests as Python expressions that are combined and negated."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-Operator = Literal["is", "is not", "in", "not in", "==", "!=", "<", "<=", ">", ">="]
-
-_OPPOSITES: dict[Operator, Operator] = {
-    "is": "is not",
-    "is not": "is",
-    "in": "not in",
-    "not in": "in",
-    "==": "!=",
-    "!=": "==",
-}
+_OPPOSITES = {"is": "is not", "in": "not in", "==": "!="}
 """An order has no opposite: NaN is neither less than a number nor at least as large."""
 
 
 @dataclass(frozen=True)
-class Compare:
-    """Two expressions and the text between them; the expressions are never looked into."""
+class Test:
+    """An expression, the words that join its parts if it has several, and the same of its opposite.
 
-    left: str
-    operator: Operator
-    right: str
+    Attributes:
+        word: ``and`` or ``or``; empty if it need not be in parentheses.
+    """
 
-
-@dataclass(frozen=True)
-class Every:
-    """All of several tests are true; without any, it is always true."""
-
-    tests: tuple[Test, ...]
+    text: str
+    word: Literal["", "and", "or"]
+    opposite: str
+    opposite_word: Literal["", "and", "or"] = ""
 
 
-@dataclass(frozen=True)
-class Some:
-    """At least one of several tests is true; without any, it is never true."""
-
-    tests: tuple[Test, ...]
+ALWAYS = Test("True", "", "False")
+NEVER = Test("False", "", "True")
 
 
-@dataclass(frozen=True)
-class Not:
-    """A test is false."""
-
-    of: Test
-
-
-Test = Compare | Every | Some | Not
-
-ALWAYS = Every(())
-NEVER = Some(())
+def compare(left: str, operator: str, right: str) -> Test:
+    """Return the test that compares two expressions."""
+    text = f"{left} {operator} {right}"
+    opposites = {**_OPPOSITES, **{other: word for word, other in _OPPOSITES.items()}}
+    if operator in opposites:
+        return Test(text, "", f"{left} {opposites[operator]} {right}")
+    return Test(text, "", f"not ({text})")
 
 
 def every(*tests: Test) -> Test:
-    """Return a test that all tests are true, without those that always are."""
-    if NEVER in tests:
-        return NEVER
-    flat = [part for test in tests for part in (test.tests if isinstance(test, Every) else (test,))]
-    return flat[0] if len(flat) == 1 else Every(tuple(flat))
+    """Return the test that all tests are true, without those that always are."""
+    return NEVER if NEVER in tests else _joined("and", [test for test in tests if test != ALWAYS])
 
 
 def some(*tests: Test) -> Test:
-    """Return a test that one of several tests is true, without those that never are."""
-    if ALWAYS in tests:
-        return ALWAYS
-    flat = [part for test in tests for part in (test.tests if isinstance(test, Some) else (test,))]
-    return flat[0] if len(flat) == 1 else Some(tuple(flat))
+    """Return the test that one of several tests is true, without those that never are."""
+    return ALWAYS if ALWAYS in tests else _joined("or", [test for test in tests if test != NEVER])
+
+
+def _joined(word: Literal["and", "or"], tests: list[Test]) -> Test:
+    if len(tests) < 2:  # noqa: PLR2004 - what is joined
+        return tests[0] if tests else {"and": ALWAYS, "or": NEVER}[word]
+    parts = (f"({test.text})" if test.word not in {"", word} else test.text for test in tests)
+    text = f" {word} ".join(parts)
+    return Test(text, word, f"not ({text})")
 
 
 def negated(test: Test) -> Test:
     """Return the test that is true exactly if ``test`` is false."""
-    if test in {ALWAYS, NEVER}:
-        return NEVER if test == ALWAYS else ALWAYS
-    if isinstance(test, Not):
-        return test.of
-    if isinstance(test, Compare) and test.operator in _OPPOSITES:
-        return Compare(test.left, _OPPOSITES[test.operator], test.right)
-    return Not(test)
+    return Test(test.opposite, test.opposite_word, test.text, test.word)
 
 
 def where(guard: Test, test: Test) -> Test:
     """Return a test that says nothing unless the guard is true."""
     return some(negated(guard), test)
-
-
-def known(guard: Test, test: Test) -> Test:
-    """Return a test of `where` without the guard, which is known to be true."""
-    alternatives = test.tests if isinstance(test, Some) else ()
-    if negated(guard) not in alternatives:
-        return test
-    return some(*(part for part in alternatives if part != negated(guard)))
-
-
-def printed(test: Test) -> str:
-    """Return a test as a Python expression; one with ``and`` or ``or`` is not in parentheses."""
-    if isinstance(test, Compare):
-        return f"{test.left} {test.operator} {test.right}"
-    if isinstance(test, Not):
-        return f"not ({printed(test.of)})"
-    if not test.tests:
-        return str(test == ALWAYS)
-    word = " and " if isinstance(test, Every) else " or "
-    return word.join(
-        f"({printed(part)})" if isinstance(part, (Every, Some)) else printed(part)
-        for part in test.tests
-    )

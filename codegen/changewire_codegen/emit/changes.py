@@ -9,7 +9,7 @@ from typing import Final
 from changewire_codegen.change_table import ChangeTable, Path, change_table
 from changewire_codegen.names import python_name
 from changewire_codegen.nodes import Family
-from changewire_codegen.writer import Writer, module_docstring
+from changewire_codegen.writer import Writer, module
 
 _PLACES: Final = ("database", "schema", "table")
 _TIMES: Final = (-62_135_596_800_000_000, 253_402_300_800_000_000)
@@ -20,12 +20,7 @@ def changes(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
     table = change_table(family)
     del package
-    writer = Writer()
-    writer(module_docstring("Parts of changes in messages", family))
-    writer("from __future__ import annotations")
-    writer("from collections.abc import Mapping")
-    writer("from typing import Any, Final")
-    writer("from msgspec import UNSET")
+    writer = module("Parts of changes in messages", family, "from msgspec import UNSET")
     writer(f"SYSTEM: Final = {table.system!r}")
     writer('"""System that writes the messages."""')
     writer(f"OPS: Final[Mapping[object, str]] = {table.ops!r}")

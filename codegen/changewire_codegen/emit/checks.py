@@ -21,6 +21,7 @@ from changewire_codegen.nodes import (
     Scalar,
     TaggedRow,
     Type,
+    not_null,
 )
 from changewire_codegen.order import references
 from changewire_codegen.types import is_loose
@@ -38,14 +39,14 @@ _EXACT: Mapping[Kind, str] = {
 
 def row_checks(row: Row, family: Family) -> list[str]:
     """Return what ``__post_init__`` of an array does; empty if the annotations say all."""
-    refused = [f"not {_test(p.type, f'self.{p.name}')}" for p in row.positions if is_loose(p.type)]
-    if isinstance(row, TaggedRow) and _differing(row) and not _is_checked_in_lists(row, family):
+    refused = [f"not {_test(p.type, f'self.{p.name}')}" for p in row.properties if is_loose(p.type)]
+    if isinstance(row, TaggedRow) and row.differing and not _is_checked_in_lists(row, family):
         refused.append(_tagged(row, "self"))
     lines: list[str] = []
     if refused:
         rule = "oneOf" if isinstance(row, TaggedRow) else "prefixItems"
         lines += [f"if {' or '.join(refused)}:", _refusal(rule, row)]
-    for prop in row.positions:
+    for prop in row.properties:
         lines += _list_check(prop, family)
     return lines
 
@@ -53,7 +54,7 @@ def row_checks(row: Row, family: Family) -> list[str]:
 def _list_check(prop: Property, family: Family) -> list[str]:
     """Return the loop over a list of arrays with a tag: their own check would be a call each."""
     row = _listed(prop, family)
-    if row is None or not _differing(row) or not _is_checked_in_lists(row, family):
+    if row is None or not row.differing or not _is_checked_in_lists(row, family):
         return []
     items = f"self.{prop.name} or ()" if isinstance(prop.type, Nullable) else f"self.{prop.name}"
     return [
@@ -65,8 +66,8 @@ def _list_check(prop: Property, family: Family) -> list[str]:
 
 def _listed(prop: Property, family: Family) -> TaggedRow | None:
     """Return the array with a tag of which a position is a list."""
-    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
-    items = kind.items if isinstance(kind, ArrayOf) else None
+    kind = not_null(prop.type)
+    items = kind.of if isinstance(kind, ArrayOf) else None
     found = family.definitions[items.name] if isinstance(items, RefTo) else None
     return found if isinstance(found, TaggedRow) else None
 
@@ -75,7 +76,7 @@ def _is_checked_in_lists(row: TaggedRow, family: Family) -> bool:
     """Return whether an array is in lists of other arrays only: they check it."""
     owners = family.definitions.values()
     rows = [owner for owner in owners if isinstance(owner, Row)]
-    in_lists = [prop for owner in rows for prop in owner.positions if _listed(prop, family) is row]
+    in_lists = [prop for owner in rows for prop in owner.properties if _listed(prop, family) is row]
     return len(in_lists) == sum(references(owner).count(row.name) for owner in owners)
 
 
@@ -86,28 +87,19 @@ def _refusal(rule: str, row: Row) -> str:
 def check_tables(family: Family) -> list[str]:
     """Return the names that ``__post_init__`` looks up, which follow all classes."""
     rows = [d for d in family.definitions.values() if isinstance(d, TaggedRow)]
-    return [line for row in rows if _differing(row) for line in _tables(row)]
-
-
-def _differing(row: TaggedRow) -> list[int]:
-    """Return the positions on which the arms and the model differ, but for the tag."""
-    return [
-        i
-        for i, prop in enumerate(row.positions)
-        if i != row.tag and any(arm.positions[i].type != prop.type for arm in row.arms)
-    ]
+    return [line for row in rows if row.differing for line in _tables(row)]
 
 
 def _tagged(row: TaggedRow, it: str) -> str:
     """Return the test that an array with a tag is broken; most tags cost a look-up, and no call."""
-    name, tag = snake(row.name).upper(), f"{it}.{row.positions[row.tag].name}"
+    name, tag = snake(row.name).upper(), f"{it}.{row.properties[row.tag].name}"
     types, checks = _by_type(row), _by_test(row)
     known = "in" if row.open_arm else "not in"
     joined = "and" if row.open_arm else "or"
     broken = f"({tag} {known} _{name}_CHECKS {joined} not _{name}_CHECKS[{tag}]({it}))"
     if not types:
         return broken
-    value = f"{it}.{row.positions[_differing(row)[0]].name}"
+    value = f"{it}.{row.properties[row.differing[0]].name}"
     other = f"_{name}_TYPES.get({tag}) is not type({value})"
     integers = tuple(sorted(tag for tag, kind in types.items() if kind == "int"))
     if integers:
@@ -138,14 +130,10 @@ def _tables(row: TaggedRow) -> list[str]:
 
 def _by_type(row: TaggedRow) -> dict[int, str]:
     """Return the tags whose arms ask for no more than one type of one value."""
-    differing = _differing(row)
+    differing = row.differing
     if len(differing) > 1:
         return {}
-    found = [
-        (tag, _exact(arm.positions[differing[0]].type))
-        for arm, tags in zip(row.arms, row.tags, strict=True)
-        for tag in tags
-    ]
+    found = [(tag, _exact(arm.properties[differing[0]].type)) for tag, arm in row.by_tag]
     return {tag: name for tag, name in sorted(found) if name is not None}
 
 
@@ -153,12 +141,11 @@ def _by_test(row: TaggedRow) -> dict[int, str]:
     """Return the tests of the other tags."""
     simple = _by_type(row)
     found: dict[int, str] = {}
-    for arm, tags in zip(row.arms, row.tags, strict=True):
-        values = [arm.positions[i] for i in _differing(row)]
-        tests = [_test(prop.type, f"row.{prop.name}") for prop in values]
-        for tag in tags:
-            if tag not in simple:
-                found[tag] = " and ".join(test for test in tests if test != "True") or "True"
+    for tag, arm in row.by_tag:
+        if tag not in simple:
+            values = [arm.properties[i] for i in row.differing]
+            tests = [_test(prop.type, f"row.{prop.name}") for prop in values]
+            found[tag] = " and ".join(test for test in tests if test != "True") or "True"
     return dict(sorted(found.items()))
 
 

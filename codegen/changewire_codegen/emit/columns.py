@@ -2,62 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from changewire_codegen.columns import (
-    EXTRA,
-    Column,
-    Leaf,
-    ListColumn,
-    MapColumn,
-    StructColumn,
-    StructField,
-    constant,
-    fields_of,
-    structs,
-    tables,
-)
+from changewire_codegen.columns import Struct, constant, struct_of, structs, tables
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
 from changewire_codegen.row_type import struct_type
-from changewire_codegen.writer import Writer, module_docstring
+from changewire_codegen.writer import module
+from changewire_library.fields import Column, Field, ListOf, MapOf
 
 ROW_SCHEMA: Final = {"changewire.typed_by": "row-schema"}
 """Metadata by which the runtime knows that a JSON Schema gave a column its type."""
 
-_PRESENCE: Final[Mapping[tuple[bool, bool, bool], str]] = {
-    (False, False, True): "required",
-    (True, False, True): "nullable",
-    (True, True, True): "optional",
-    (True, True, False): "partial",
-}
-"""By whether it may be NULL, may be absent, and is an attribute everywhere."""
-
 
 def fields(family: Family, package: str) -> str:
     """Return the source of the module, unformatted: its lines are not wrapped."""
-    writer = Writer()
-    writer(module_docstring("Columns", family))
-    writer("from __future__ import annotations")
-    writer(f"from {package}.fields import Field, ListOf, MapOf, Struct")
+    writer = module("Columns", family, f"from {package}.fields import Field, ListOf, MapOf, Struct")
     writer("# fmt: off")
     for struct in structs(family):
-        text = " / ".join(family.definitions[arm].description for arm in struct.definitions)
-        with writer.block(f"{constant(struct.name, family)} = Struct({_quoted(text)}, ["):
-            for field in fields_of(struct, family):
+        head = f"{constant(struct.name, family)} = Struct({_quoted(struct.comment)}, ["
+        with writer.block(head):
+            for field in struct.fields:
                 writer(f"Field({', '.join(_arguments(field, family))}),")
         writer("])")
     return writer.text()
 
 
-def _arguments(field: StructField, family: Family) -> list[str]:
-    found = [_quoted(field.name), _column(field, family)]
+def _arguments(field: Field, family: Family) -> list[str]:
+    found = [_quoted(field.name), _type(field.column, family)]
     if family.kind == "tables":
         return found
-    found.append(_quoted(_PRESENCE[field.nullable, field.optional, field.everywhere]))
-    found.append(_quoted(field.description))
-    return [*found, *([_quoted(field.attribute)] if field.attribute != field.name else [])]
+    texts = (field.presence, field.comment, *([field.attribute] if field.attribute else []))
+    return [*found, *map(_quoted, texts)]
 
 
 def _quoted(text: str) -> str:
@@ -68,21 +44,14 @@ def _quoted(text: str) -> str:
     return quoted
 
 
-def _column(field: StructField, family: Family) -> str:
-    if field.name == EXTRA and family.encoding != "json":
-        return '"extra"'
-    return _type(field.column, family)
-
-
 def _type(column: Column, family: Family) -> str:
-    if isinstance(column, Leaf):
-        is_exact = column.kind == "json" and family.encoding != "json"
-        return _quoted("exact" if is_exact else column.kind)
-    if isinstance(column, ListColumn):
+    if isinstance(column, Struct):
+        return constant(column.name, family)
+    if isinstance(column, ListOf):
         return f"ListOf({_type(column.items, family)})"
-    if isinstance(column, MapColumn):
-        return f"MapOf({_type(column.values, family)})"
-    return constant(column.name, family)
+    if isinstance(column, MapOf):
+        return f"MapOf({_type(column.items, family)})"
+    return _quoted(str(column))
 
 
 def spark(family: Family, package: str) -> str:
@@ -103,11 +72,7 @@ def arrow_types(family: Family, package: str) -> str:
 def _made(what: str, family: Family, package: str, imports: list[str], line: str) -> str:
     """Return a module that makes a constant of each table's columns."""
     names = {name: constant(name, family) for name in tables(family)}
-    writer = Writer()
-    writer(module_docstring(what, family))
-    for text in ("from __future__ import annotations", "from typing import Final", *imports):
-        writer(text)
-    writer(f"from {package}.{family.name} import fields")
+    writer = module(what, family, *imports, f"from {package}.{family.name} import fields")
     writer(f"__all__ = {[*names.values()]!r}")
     for name, target in names.items():
         writer()
@@ -118,13 +83,8 @@ def _made(what: str, family: Family, package: str, imports: list[str], line: str
 
 def arrow(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    writer = Writer()
-    writer(module_docstring("Arrow columns", family))
-    writer("from __future__ import annotations")
-    writer("from collections.abc import Callable, Sequence")
-    writer("from typing import Final")
-    writer(f"from {package}.{family.name} import fields, models")
-    writer(f"from {package}.columns import Structs, builder")
+    own = f"from {package}.{family.name} import fields, models"
+    writer = module("Arrow columns", family, own, f"from {package}.columns import Structs, builder")
     writer(f"__all__ = {[f'{snake(name)}_array' for name in tables(family)]!r}")
     for name in tables(family):
         kind = f"Callable[[Sequence[models.{name}]], Structs]"
@@ -137,15 +97,11 @@ def arrow(family: Family, package: str) -> str:
 def rows(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
     del package
-    writer = Writer()
-    writer(module_docstring("Types of rows", family))
-    writer("from __future__ import annotations")
-    writer("from typing import Any, Final")
-    writer("from pyspark.sql.types import StructType")
+    writer = module("Types of rows", family, "from pyspark.sql.types import StructType")
     names = {name: constant(name, family) for name in tables(family)}
     writer(f"__all__ = {[*names.values()]!r}")
     for name, target in names.items():
-        columns = struct_type(StructColumn((name,)), family)
+        columns = struct_type(struct_of(family, name))
         for field in columns["fields"]:
             field["metadata"] |= ROW_SCHEMA
         writer()

@@ -5,18 +5,11 @@ A condition keeps JSON Schema's meaning: a keyword says nothing about values of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from changewire_codegen.emit.boolean import (
-    Compare,
-    Test,
-    every,
-    known,
-    negated,
-    some,
-    where,
-)
+from changewire_codegen.emit.boolean import Test, compare, every, negated, some, where
 from changewire_codegen.emit.views import View, is_exactly
 
 Condition = Mapping[str, Any]
@@ -24,10 +17,9 @@ Condition = Mapping[str, Any]
 
 def build_condition(condition: Condition, value: str, view: View) -> Test:
     """Return the test that ``value`` satisfies the condition."""
-    tests = [_KEYWORDS[keyword](argument, value, view) for keyword, argument in condition.items()]
-    if condition.get("type") in {"integer", "number"}:
-        tests = [known(view.is_type("number", value), test) for test in tests]
-    return every(*tests)
+    ordered = sorted(condition.items(), key=lambda item: item[0] != "type")
+    own = view if condition.get("type") not in {"integer", "number"} else view.of_number()
+    return every(*(_KEYWORDS[word](given, value, own) for word, given in ordered))
 
 
 def exact(pattern: str) -> str:
@@ -35,42 +27,23 @@ def exact(pattern: str) -> str:
     return repr(f"{pattern[:-1]}\\Z")
 
 
-def _type(name: str, value: str, view: View) -> Test:
-    return view.is_type(name, value)
-
-
-def _const(constant: object, value: str, view: View) -> Test:
-    return _enum([constant], value, view)
-
-
 def _enum(constants: list[Any], value: str, view: View) -> Test:
     if constants == [None]:
-        return Compare(value, "is", "None")
+        return compare(value, "is", "None")
     kinds = sorted({view.type_of(constant) for constant in constants})
-    listed = Compare(value, "in", repr(tuple(constants)))
-    equal = Compare(value, "==", repr(constants[0]))
+    listed = compare(value, "in", repr(tuple(constants)))
+    equal = compare(value, "==", repr(constants[0]))
     return every(is_exactly(value, *kinds), equal if len(constants) == 1 else listed)
 
 
-def _minimum(bound: float, value: str, view: View) -> Test:
-    return where(view.is_type("number", value), Compare(view.number(value), ">=", repr(bound)))
-
-
-def _maximum(bound: float, value: str, view: View) -> Test:
-    return where(view.is_type("number", value), Compare(view.number(value), "<=", repr(bound)))
+def _bound(bound: float, value: str, view: View, *, operator: str) -> Test:
+    test = compare(view.number(value), operator, repr(bound))
+    return test if view.is_number else where(view.is_type("number", value), test)
 
 
 def _pattern(pattern: str, value: str, view: View) -> Test:
-    found = Compare(f"re.search({exact(pattern)}, {value})", "is not", "None")
+    found = compare(f"re.search({exact(pattern)}, {value})", "is not", "None")
     return where(is_exactly(value, view.type_of(pattern)), found)
-
-
-def _not(condition: Condition, value: str, view: View) -> Test:
-    return negated(build_condition(condition, value, view))
-
-
-def _any_of(conditions: list[Condition], value: str, view: View) -> Test:
-    return some(*(build_condition(condition, value, view) for condition in conditions))
 
 
 def _required(names: list[str], value: str, view: View) -> Test:
@@ -97,15 +70,15 @@ def _each(members: list[tuple[Test, str, View]], conditions: list[Condition]) ->
     )
 
 
-_KEYWORDS: Mapping[str, Any] = {
-    "type": _type,
-    "const": _const,
+_KEYWORDS: Mapping[str, Callable[[Any, str, View], Test]] = {
+    "type": lambda name, value, view: view.is_type(name, value),
+    "const": lambda constant, value, view: _enum([constant], value, view),
     "enum": _enum,
-    "minimum": _minimum,
-    "maximum": _maximum,
+    "minimum": partial(_bound, operator=">="),
+    "maximum": partial(_bound, operator="<="),
     "pattern": _pattern,
-    "not": _not,
-    "anyOf": _any_of,
+    "not": lambda inner, value, view: negated(build_condition(inner, value, view)),
+    "anyOf": lambda options, value, view: some(*(build_condition(c, value, view) for c in options)),
     "required": _required,
     "properties": _properties,
     "prefixItems": _prefix_items,

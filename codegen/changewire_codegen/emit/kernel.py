@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
 
 from changewire_codegen.change_table import ChangeTable, Path, change_table
 from changewire_codegen.emit.values import known_values
-from changewire_codegen.flat import Flat, flat_of
+from changewire_codegen.envelopes import Flat, flat_of
 from changewire_codegen.nodes import (
     INT64,
     Alias,
@@ -80,11 +80,7 @@ def _plain(value: Path | ChangeTable) -> object:
 
 
 class _Nodes:
-    """The nodes of a family; a definition has one, whatever refers to it.
-
-    Attributes:
-        nodes: Each node as JSON has it; others are named by their index.
-    """
+    """The nodes of a family, as JSON has them; others are named by their index."""
 
     def __init__(self, family: Family) -> None:
         """Begin without nodes."""
@@ -125,13 +121,8 @@ class _Nodes:
                 "fields": [self._field(prop) for prop in definition.properties],
                 "uses": definition.leniencies,
             }
-        if isinstance(definition, TaggedRow):
-            tags = [[(value,) for value in values] for values in definition.tags]
-            arms = [self._add(self._row(arm)) for arm in definition.arms]
-            return self._rows(definition.name, (definition.tag,), tags, arms)
-        if isinstance(definition, RowUnion):
-            arms = [*map(self.reference, definition.arms)]
-            return self._rows(definition.name, definition.tags, definition.keys, arms)
+        if isinstance(definition, TaggedRow | RowUnion):
+            return self._rows(definition)
         return self._row(definition) if isinstance(definition, Row) else _DECLINED
 
     def _flat(self, definition: AnyDefinition, flat: Flat) -> Mapping[str, Any]:
@@ -146,29 +137,26 @@ class _Nodes:
             "name": definition.name,
             "of": self._type(flat.other.type),
             "needed": [*flat.needed],
-            "entries": self._type(entries.values),
+            "entries": self._type(entries.of),
         }
 
     def _row(self, row: Row) -> Mapping[str, Any]:
         return {
             "kind": "row",
             "name": row.name,
-            "fields": [self._field(prop) for prop in row.positions],
+            "fields": [self._field(prop) for prop in row.properties],
             "uses": row.leniencies,
         }
 
-    @staticmethod
-    def _rows(
-        name: str, at: Sequence[int], tags: Sequence[Sequence[Sequence[int]]], arms: Sequence[int]
-    ) -> Mapping[str, Any]:
+    def _rows(self, union: TaggedRow | RowUnion) -> Mapping[str, Any]:
         """Return the node of one of several rows."""
-        return {
-            "kind": "rows",
-            "name": name,
-            "at": [*at],
-            "tags": [[[*values] for values in arm] for arm in tags],
-            "of": [*arms],
-        }
+        if isinstance(union, TaggedRow):
+            at, tags = [union.tag], [[[value] for value in values] for values in union.tags]
+            arms = [self._add(self._row(arm)) for arm in union.arms]
+        else:
+            at, tags = [*union.tags], [[*map(list, arm.keys)] for arm in union.choices]
+            arms = [*map(self.reference, union.arms)]
+        return {"kind": "rows", "name": union.name, "at": at, "tags": tags, "of": arms}
 
     def _union(self, union: Union) -> Mapping[str, Any]:
         words = [*union.tags.items(), *([(None, union.open_arm)] if union.open_arm else [])]
@@ -186,14 +174,8 @@ class _Nodes:
         node = self._type(prop.type)
         if prop.repeated:
             node = self._add({"kind": "repeated", "of": node})
-        return _without_nothing(
-            {
-                "name": prop.wire,
-                "node": node,
-                "required": prop.required,
-                "uses": prop.leniencies,
-            }
-        )
+        named = {"name": prop.wire, "node": node, "required": prop.required}
+        return _without_nothing({**named, "uses": prop.leniencies})
 
     def _type(self, kind: Type) -> int:
         if isinstance(kind, RefTo):
@@ -205,9 +187,9 @@ class _Nodes:
         if isinstance(kind, Nullable):
             return {"kind": "nullable", "of": self._type(kind.of)}
         if isinstance(kind, ArrayOf) and kind.min_items is None and kind.max_items is None:
-            return {"kind": "list", "of": self._type(kind.items)}
+            return {"kind": "list", "of": self._type(kind.of)}
         if isinstance(kind, MapOf):
-            return {"kind": "pairs" if kind.any_keys else "map", "of": self._type(kind.values)}
+            return {"kind": "pairs" if kind.any_keys else "map", "of": self._type(kind.of)}
         if isinstance(kind, Choice):
             return {"kind": "choice", "of": [*map(self._type, kind.options)]}
         return {"kind": "any"} if isinstance(kind, Anything) else _DECLINED

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from changewire_codegen.alone import MISSING_ENVELOPE, alone_property
-from changewire_codegen.emit.boolean import ALWAYS, Compare, Test, every, printed
+from changewire_codegen.emit.boolean import ALWAYS, Test, compare, every
 from changewire_codegen.emit.conditions import build_condition
-from changewire_codegen.emit.lenient import called, chosen_arms, lenient_names
 from changewire_codegen.emit.views import View, is_open_tag, is_set
+from changewire_codegen.envelopes import MISSING_ENVELOPE, alone_of
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
     ArrayOf,
     Family,
-    MapOf,
+    Holder,
     Nullable,
-    Object,
     Property,
+    Record,
     RefTo,
     Row,
     TaggedRow,
@@ -26,11 +25,14 @@ from changewire_codegen.nodes import (
     Union,
     children,
     class_names,
+    names_in,
+    with_arms,
 )
-from changewire_codegen.order import has_extra, held_type, references
-from changewire_codegen.writer import UNTYPED, Writer, module_docstring
+from changewire_codegen.order import has_extra, held_type, reached, references
+from changewire_codegen.writer import Writer, module
 
-Definition = AnyDefinition
+Lenient = Mapping[str, AnyDefinition]
+"""The definitions below which a leniency may be used, by name."""
 
 UNKNOWN_PROPERTY = "unknown-property"
 _CHECK = "Callable[[Any, list[str]], None]"
@@ -38,37 +40,33 @@ _CHECK = "Callable[[Any, list[str]], None]"
 
 def leniencies(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    lenient = {name: family.definitions[name] for name in lenient_names(family)}
-    writer = Writer()
-    writer(module_docstring("Leniencies", family))
-    writer(UNTYPED)
-    writer("from __future__ import annotations")
-    writer("import decimal")
-    writer("import re")
-    writer("from collections.abc import Callable, Mapping")
-    writer("from datetime import datetime")
-    writer("from typing import Any")
-    writer("import msgspec")
-    writer("from msgspec import UNSET")
-    writer(f"from {package}.{family.name} import models")
-    writer(f"from {package}.support import OpenTag, as_binary64, by_text")
-    roots = [
+    own = {
         name
-        for name in family.variants.values()
-        if name in lenient and isinstance(lenient[name], (Object, Row))
-    ]
-    reached = [family.definitions[name] for name in called(family, roots, lenient)]
-    for definition in reached:
+        for name, definition in family.definitions.items()
+        if has_extra(definition, family) or any(map(_is_lenient, with_arms([definition])))
+    }
+    lenient = {n: d for n, d in family.definitions.items() if own & reached([n], family)}
+    writer = module(
+        "Leniencies",
+        family,
+        "from msgspec import UNSET",
+        f"from {package}.{family.name} import models",
+        f"from {package}.support import OpenTag, as_binary64, by_text",
+        is_untyped=True,
+    )
+    names = family.variants.values()
+    roots = [name for name in names if isinstance(lenient.get(name), Record)]
+    below = reached(roots, family, lambda one: (n for n in references(one) if n in lenient))
+    called = [definition for name, definition in family.definitions.items() if name in below]
+    for definition in called:
         if isinstance(definition, TaggedRow):
             _tagged_row(definition, family, lenient, writer)
         elif not isinstance(definition, Union):
             _function(definition, family, lenient, writer)
-    for definition in reached:
-        if isinstance(definition, Union):
+    for definition in called:
+        if isinstance(definition, Union | TaggedRow):
             _arms(definition, lenient, writer)
-        if isinstance(definition, TaggedRow):
-            _tags(definition, lenient, writer)
-    for definition in reached:
+    for definition in called:
         _texts(definition, lenient, writer)
     _entry(roots, family, writer)
     return writer.text()
@@ -80,10 +78,11 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
     writer.table(f"_CHECKS: Mapping[type, {_CHECK}]", checks)
     writer()
     with writer.block("def leniencies(message: object) -> list[str]:"):
-        writer.docstring(
-            "Return the names of the leniencies that a message needed, once for each use.",
-            *_about_extra(family),
-        )
+        about = "Return the names of the leniencies that a message needed, once for each use."
+        word = "properties" if family.encoding == "json" else "positions"
+        extra = f"`{UNKNOWN_PROPERTY}` stands for the {word} in `extra`."
+        has = any(has_extra(definition, family) for definition in family.definitions.values())
+        writer.docstring(about, *([extra] if has else []))
         writer("used: list[str] = []")
         writer("check = _CHECKS.get(type(message))")
         with writer.block("if check is not None:"):
@@ -91,23 +90,14 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
         writer("return used")
 
 
-def _about_extra(family: Family) -> list[str]:
-    if any(has_extra(definition, family) for definition in family.definitions.values()):
-        word = "properties" if family.encoding == "json" else "positions"
-        return [f"`{UNKNOWN_PROPERTY}` stands for the {word} in `extra`."]
-    return []
-
-
-def _tagged_row(
-    row: TaggedRow, family: Family, lenient: Mapping[str, Definition], writer: Writer
-) -> None:
+def _tagged_row(row: TaggedRow, family: Family, lenient: Lenient, writer: Writer) -> None:
     """Write a function for each arm that needs one, and the one that chooses."""
-    chosen = chosen_arms(row, lenient)
+    chosen = _chosen_arms(row, lenient)
     for arm in {arm.name: arm for arm in chosen.values()}.values():
         _function(arm, family, lenient, writer, model=row.name)
     writer()
     with writer.block(f"def _{snake(row.name)}(value: Any, used: list[str]) -> None:"):
-        tag = f"value.{row.positions[row.tag].name}"
+        tag = f"value.{row.properties[row.tag].name}"
         table = f"_{snake(row.name).upper()}_ARMS"
         opened = chosen.get(row.open_arm.name) if row.open_arm else None
         if opened is not None and len(chosen) == len(row.arms):
@@ -119,19 +109,28 @@ def _tagged_row(
             writer("check(value, used)")
 
 
-def _tags(row: TaggedRow, lenient: Mapping[str, Definition], writer: Writer) -> None:
-    """Write the function of each tag; after all functions, which may call each other."""
-    chosen = chosen_arms(row, lenient)
-    arms = [(arm.name, tags) for arm, tags in zip(row.arms, row.tags, strict=True)]
-    named = [(tag, chosen[name].name) for name, tags in arms if name in chosen for tag in tags]
-    checks = ((tag, f"_{snake(name)}") for tag, name in named)
-    writer.table(f"_{snake(row.name).upper()}_ARMS: Mapping[int, {_CHECK}]", checks)
+def _is_lenient(definition: AnyDefinition) -> bool:
+    """Return whether a definition itself, or one of its children, has a leniency."""
+    own = isinstance(definition, Record) and definition.leniencies
+    return bool(own) or any(prop.leniencies for prop in children(definition))
+
+
+def _chosen_arms(row: TaggedRow, lenient: Mapping[str, AnyDefinition]) -> dict[str, Row]:
+    """Return for each arm below which a leniency may be used the first one that has the same."""
+    first: dict[str, Row] = {}
+    chosen: dict[str, Row] = {}
+    for arm in row.arms:
+        below = [name for name in references(arm) if name in lenient]
+        if below or _is_lenient(arm):
+            same = repr((arm.leniencies, [p.leniencies for p in arm.properties]))
+            chosen[arm.name] = first.setdefault(arm.name if below else same, arm)
+    return chosen
 
 
 def _function(
-    definition: Definition,
+    definition: AnyDefinition,
     family: Family,
-    lenient: Mapping[str, Definition],
+    lenient: Lenient,
     writer: Writer,
     *,
     model: str | None = None,
@@ -142,15 +141,15 @@ def _function(
         if isinstance(definition, Alias):
             _walk(definition.type, "value", lenient, writer)
             return
-        if isinstance(definition, (Object, Row)):
+        if isinstance(definition, Record):
             place = (definition.file, definition.pointer)
             view = View(RefTo(model or definition.name), family, place)
             for name, condition in definition.leniencies.items():
                 _use(name, build_condition(condition, "value", view), writer)
-            if alone_property(definition) is not None:
-                _use(MISSING_ENVELOPE, Compare("value.alone", "is not", "UNSET"), writer)
+            if alone_of(definition, family) is not None:
+                _use(MISSING_ENVELOPE, compare("value.alone", "is not", "UNSET"), writer)
             if has_extra(definition, family):
-                _use(UNKNOWN_PROPERTY, Compare("value.extra", "is not", "UNSET"), writer)
+                _use(UNKNOWN_PROPERTY, compare("value.extra", "is not", "UNSET"), writer)
         for prop in children(definition):
             expression = f"value.{prop.name}"
             place = (definition.file, prop.pointer)
@@ -158,13 +157,13 @@ def _function(
             for name, condition in prop.leniencies.items():
                 asked = build_condition(condition, expression, view)
                 _use(name, every(is_set(prop, "value"), asked), writer)
-            if prop.repeated and _is_below(held_type(prop), lenient):
+            if prop.repeated and _is_below(prop.type, lenient):
                 _count_text(definition, prop, writer)
             else:
                 _walk(held_type(prop), expression, lenient, writer)
 
 
-def _count_text(definition: Definition, prop: Property, writer: Writer) -> None:
+def _count_text(definition: AnyDefinition, prop: Property, writer: Writer) -> None:
     """Count what a repeated property needed, which is known of a text that was met before."""
     text = f"value.{prop.attribute}"
     use = f"used += {_text_reader(definition, prop)}({text})"
@@ -175,20 +174,18 @@ def _count_text(definition: Definition, prop: Property, writer: Writer) -> None:
         writer(use)
 
 
-def _text_reader(definition: Definition, prop: Property) -> str:
+def _text_reader(definition: AnyDefinition, prop: Property) -> str:
     return f"_{snake(definition.name)}_{prop.name}_uses"
 
 
-def _texts(definition: Definition, lenient: Mapping[str, Definition], writer: Writer) -> None:
+def _texts(definition: AnyDefinition, lenient: Lenient, writer: Writer) -> None:
     """Write what counts for the text of each repeated property; after all functions."""
     for prop in children(definition):
         kind = held_type(prop)
         if not prop.repeated or not _is_below(kind, lenient):
             continue
-        of = kind.of if isinstance(kind, Nullable) else kind
-        assert isinstance(of, RefTo)  # noqa: S101 - the builder refuses other types
         name = _text_reader(definition, prop)
-        hint = f"models.{of.name}" + (" | None" if isinstance(kind, Nullable) else "")
+        hint = f"models.{names_in(kind)[0]}" + (" | None" if isinstance(kind, Nullable) else "")
         writer()
         with writer.block(f"def {name}_in(text: bytes) -> list[str]:"):
             writer("used: list[str] = []")
@@ -203,43 +200,44 @@ def _use(name: str, test: Test, writer: Writer) -> None:
     if test == ALWAYS:
         writer(f"used.append({name!r})")
         return
-    with writer.block(f"if {printed(test)}:"):
+    with writer.block(f"if {test.text}:"):
         writer(f"used.append({name!r})")
 
 
-def _choose(union: str, expression: str, writer: Writer) -> None:
-    """Write the call of an arm's function; in place, for it is made for every item of a list."""
-    writer(f"check = _{snake(union).upper()}_ARMS.get(type({expression}))")
-    with writer.block("if check is not None:"):
-        writer(f"check({expression}, used)")
-
-
-def _arms(union: Union, lenient: Mapping[str, Definition], writer: Writer) -> None:
+def _arms(union: Union | TaggedRow, lenient: Lenient, writer: Writer) -> None:
     """Write the function of each arm; after all functions, which may call each other."""
-    arms = [(m, arm) for arm in union.arms if arm in lenient for m in class_names(lenient[arm])]
-    checks = ((f"models.{model}", f"_{snake(arm)}") for model, arm in arms)
-    writer.table(f"_{snake(union.name).upper()}_ARMS: Mapping[type, {_CHECK}]", checks)
+    if isinstance(union, Union):
+        kind, arms = "type", [arm for arm in union.arms if arm in lenient]
+        named = [(f"models.{model}", arm) for arm in arms for model in class_names(lenient[arm])]
+    else:
+        kind, chosen = "int", _chosen_arms(union, lenient)
+        tags = [(tag, chosen.get(arm.name)) for tag, arm in union.by_tag]
+        named = [(str(tag), arm.name) for tag, arm in tags if arm is not None]
+    checks = ((key, f"_{snake(arm)}") for key, arm in named)
+    writer.table(f"_{snake(union.name).upper()}_ARMS: Mapping[{kind}, {_CHECK}]", checks)
 
 
-def _is_below(kind: Type, lenient: Mapping[str, Definition]) -> bool:
+def _is_below(kind: Type, lenient: Lenient) -> bool:
     """Return whether a leniency may be used in a value of a type."""
-    return any(name in lenient for name in references(Alias("", "", "", "", kind)))
+    return not lenient.keys().isdisjoint(names_in(kind))
 
 
-def _walk(kind: Type, expression: str, lenient: Mapping[str, Definition], writer: Writer) -> None:
+def _walk(kind: Type, expression: str, lenient: Lenient, writer: Writer) -> None:
     """Go on into a value if a leniency may be used below it."""
     if not _is_below(kind, lenient):
         return
     if isinstance(kind, RefTo) and isinstance(lenient[kind.name], Union):
-        _choose(kind.name, expression, writer)
+        # In place, for it is done for every item of a list.
+        writer(f"check = _{snake(kind.name).upper()}_ARMS.get(type({expression}))")
+        with writer.block("if check is not None:"):
+            writer(f"check({expression}, used)")
     elif isinstance(kind, RefTo):
         writer(f"_{snake(kind.name)}({expression}, used)")
     elif isinstance(kind, Nullable):
         with writer.block(f"if {expression}:"):
             _walk(kind.of, expression, lenient, writer)
-    elif isinstance(kind, (ArrayOf, MapOf)):
-        below = kind.items if isinstance(kind, ArrayOf) else kind.values
+    elif isinstance(kind, Holder):
         items = expression if isinstance(kind, ArrayOf) else f"{expression}.values()"
         n = inner(expression)
         with writer.block(f"for item{n} in {items}:"):
-            _walk(below, f"item{n}", lenient, writer)
+            _walk(kind.of, f"item{n}", lenient, writer)

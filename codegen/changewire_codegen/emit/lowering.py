@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from changewire_codegen.alone import alone_property
 from changewire_codegen.emit.checks import row_checks
-from changewire_codegen.flat import flat_of
+from changewire_codegen.envelopes import alone_of, flat_of
 from changewire_codegen.names import python_name, snake
 from changewire_codegen.nodes import (
     INT32,
@@ -33,6 +32,7 @@ from changewire_codegen.nodes import (
     Tag,
     Type,
     Union,
+    not_null,
 )
 from changewire_codegen.order import has_extra, parsed_apart
 from changewire_codegen.types import is_loose
@@ -128,7 +128,7 @@ def _derived(definition: AnyDefinition) -> Node:
 def _class(definition: Object | Row, family: Family) -> Node:
     options: Node = {"forbid_unknown_fields": definition.name not in parsed_apart(family)}
     if isinstance(definition, Row):
-        fields = {p.name: _position(p, definition) for p in definition.positions}
+        fields = {p.name: _position(p, definition) for p in definition.properties}
         checks, what = row_checks(definition, family), "Positions"
         options["array_like"] = True
         required = list(fields)
@@ -142,10 +142,9 @@ def _class(definition: Object | Row, family: Family) -> Node:
         words = {name: value for value, name in definition.tag.models.items()}
         tag = words.get(definition.name, NO_TAG if words else OPEN_TAG)
         options |= {"tag_field": repr(definition.tag.wire), "tag": repr(tag)}
-    alone = alone_property(definition)
+    alone, flat = alone_of(definition, family), flat_of(definition, family)
     if alone is not None:
-        fields["@alone"] = _described(_reference("Alone"), _ALONE.format(alone.wire))
-    flat = flat_of(definition, family)
+        fields["@alone"] = _described(_reference("Alone"), _ALONE.format(alone.prop.wire))
     if flat is not None:
         fields["@named"] = _described(_reference("Named"), _NAMED.format(flat.other.name))
     if has_extra(definition, family):
@@ -162,7 +161,7 @@ def _class(definition: Object | Row, family: Family) -> Node:
 def _position(prop: Property, row: Row) -> Node:
     """Return the node of a position; a default at the last one would let a shorter array pass."""
     node = _node(prop.type)
-    if len(node.get("enum", ())) == 1 and prop is not row.positions[-1]:
+    if len(node.get("enum", ())) == 1 and prop is not row.properties[-1]:
         node["default"] = node["enum"][0]
     return _described(node, prop.description)
 
@@ -172,7 +171,7 @@ def _property(prop: Property, owner: Object) -> Node:
         return _described({"type": "string", "x-tag": _tag(owner.tag, owner)}, prop.description)
     if not prop.repeated:
         return _described(_node(prop.type), prop.description)
-    kind = prop.type.of if isinstance(prop.type, Nullable) else prop.type
+    kind = not_null(prop.type)
     assert isinstance(kind, RefTo)  # noqa: S101 - the builder refuses other types
     return {
         **_described(_reference("Raw"), f"The JSON text of `{prop.name}`, as it was received."),
@@ -199,10 +198,10 @@ def _node(kind: Type) -> Node:  # noqa: PLR0911 - one for each kind of type
         return _reference(kind.name)
     if isinstance(kind, MapOf):
         keys = {"propertyNames": _reference("any")} if kind.any_keys else {}
-        return {"type": "object", "additionalProperties": _node(kind.values), **keys}
+        return {"type": "object", "additionalProperties": _node(kind.of), **keys}
     if isinstance(kind, ArrayOf):
         bounds = {"minItems": kind.min_items, "maxItems": kind.max_items}
-        return {"type": "array", "items": _node(kind.items), **_given(bounds)}
+        return {"type": "array", "items": _node(kind.of), **_given(bounds)}
     if isinstance(kind, Nullable):
         return _union(_node(kind.of), _NULL)
     if isinstance(kind, Choice):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from changewire_codegen.emit.row_validators import nested_length, row_arms
-from changewire_codegen.nodes import Family, Row, RowUnion, TaggedRow, Type
+from changewire_codegen.emit.row_validators import known_constants
+from changewire_codegen.nodes import Row, RowUnion, TaggedRow, Type
 from changewire_codegen.writer import Writer
 
 Spoil = Callable[[Type, str], str]
@@ -15,7 +15,7 @@ Spoil = Callable[[Type, str], str]
 def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writer) -> None:
     """Write the strategies of an array whose tag fits no arm, or whose values not the tag."""
     valid, broken = names
-    known = tuple(sorted(tag for tags in row.tags for tag in tags))
+    known = tuple(sorted(tag for tag, _ in row.by_tag))
     other = "drawing.not_of('integer')"
     if row.open_arm is None:
         other += f" | drawing.INT64.filter(lambda tag: {_none_of(known)})"
@@ -27,27 +27,26 @@ def broken_tagged_row(row: TaggedRow, names: tuple[str, list[str]], writer: Writ
 
 
 def broken_row_union(
-    union: RowUnion, family: Family, spoil: Spoil, function: Callable[[str], str], writer: Writer
+    union: RowUnion, spoil: Spoil, function: Callable[[str], str], writer: Writer
 ) -> None:
     """Write the strategies of arrays that are not an arm: by their constants, or the rest."""
+    lengths = {arm.length for arm in union.choices}
     with writer.block("return st.one_of("):
-        for arm in row_arms(union, family):
-            others = _other_lengths(arm, union, family)
-            for i, prop in enumerate(arm.positions):
+        for arm in union.choices:
+            row, others = arm.row, tuple(sorted(lengths - {arm.length}))
+            for i, prop in enumerate(row.properties):
                 if i in union.tags:
                     continue
-                spoilt = spoil(prop.type, arm.name)
+                spoilt = spoil(prop.type, row.name)
                 if i == union.nested and others:
                     spoilt = f"drawing.not_as_long({spoilt}, {others!r})"
-                row = f"{function(arm.name)}(), {{{i}: {spoilt}}}{_open(arm)}"
-                writer(f"drawing.broken_row({row}),")
-        for place, i in enumerate(union.tags):
-            known = tuple(sorted({key[place] for keys in union.keys for key in keys}))
+                broken = f"{function(row.name)}(), {{{i}: {spoilt}}}{_open(row)}"
+                writer(f"drawing.broken_row({broken}),")
+        for i, known in known_constants(union).items():
             other = f"drawing.INT64.filter(lambda tag: {_none_of(known)})"
             spoilt = f"drawing.not_of('integer') | {other}"
-            first = row_arms(union, family)[0]
-            row = f"{function(union.name)}(), {{{i}: {spoilt}}}{_open(first)}"
-            writer(f"drawing.broken_row({row}),")
+            broken = f"{function(union.name)}(), {{{i}: {spoilt}}}{_open(union.choices[0].row)}"
+            writer(f"drawing.broken_row({broken}),")
     writer(")")
 
 
@@ -57,10 +56,3 @@ def _none_of(known: tuple[int, ...]) -> str:
 
 def _open(row: Row) -> str:
     return ", is_open=True" if row.is_open else ""
-
-
-def _other_lengths(arm: Row, union: RowUnion, family: Family) -> tuple[int, ...]:
-    """Return the lengths by which the inner array would be that of another arm."""
-    own = nested_length(arm, union, family)
-    found = {nested_length(other, union, family) for other in row_arms(union, family)}
-    return tuple(sorted(found - {own}))

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
-from changewire_codegen.emit.reports import CHECK, below, refuse_length, report, signature
-from changewire_codegen.names import snake
-from changewire_codegen.nodes import Family, RefTo, Row, RowUnion, TaggedRow
+from collections.abc import Sequence
+
+from changewire_codegen.names import escape_pointer, snake
+from changewire_codegen.nodes import Row, RowUnion, TaggedRow
 from changewire_codegen.writer import Writer
+
+CHECK = "Callable[[Any, str, bool, list[Issue]], None]"
+"""Type of a check: value, its JSON Pointer, whether the check is strict, where issues go."""
+
+
+def signature(name: str) -> str:
+    """Return the signature of the check of a definition."""
+    return f"_{snake(name)}(value: Any, at: str, strict: bool, out: list[Issue]) -> None"
+
+
+def report(pointer: str, rule: str, expected: str, actual: str, writer: Writer) -> None:
+    """Write the line that adds an issue; ``pointer`` and ``actual`` are expressions."""
+    writer(f"out.append(({pointer}, {rule!r}, {expected!r}, {actual}))")
+
+
+def below(name: str) -> str:
+    """Return the expression of the pointer to a child."""
+    return f"at + {'/' + escape_pointer(name)!r}"
+
+
+def refuse_type(writer: Writer) -> None:
+    """Write the check that the value is an object."""
+    with writer.block("if not is_object(value, at, out):"):
+        writer("return")
+
+
+def refuse_length(row: Row, writer: Writer) -> None:
+    """Write the check that the value is an array with as many positions as another."""
+    is_open = ", is_open=True" if row.is_open else ""
+    with writer.block(f"if not is_row(value, {len(row.properties)}, at, out{is_open}):"):
+        writer("return")
 
 
 def tagged_row(row: TaggedRow, writer: Writer) -> None:
     """Write the check of an array whose tag says the contents of the other positions."""
-    known = [tag for tags in row.tags for tag in tags]
-    expected = "integer" if row.open_arm else _one_of(known)
     with writer.block(f"def {signature(row.name)}:"):
         refuse_length(row, writer)
         writer(f"tag = value[{row.tag}]")
@@ -20,25 +50,23 @@ def tagged_row(row: TaggedRow, writer: Writer) -> None:
         with writer.block("if check is not None:"):
             writer("check(value, at, strict, out)")
         with writer.block("else:"):
-            rule = "type" if row.open_arm else "oneOf"
+            words = _one_of([tag for tag, _ in row.by_tag])
+            rule, expected = ("type", "integer") if row.open_arm else ("oneOf", words)
             report(below(str(row.tag)), rule, expected, "tag", writer)
 
 
 def tag_table(row: TaggedRow, writer: Writer) -> None:
     """Write the check of each tag; after all functions."""
-    arms = zip(row.arms, row.tags, strict=True)
-    checks = ((tag, f"_{snake(arm.name)}") for arm, tags in arms for tag in tags)
+    checks = ((tag, f"_{snake(arm.name)}") for tag, arm in row.by_tag)
     writer.table(f"{_table(row.name)}: Mapping[int, {CHECK}]", checks)
 
 
-def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
+def row_union(union: RowUnion, writer: Writer) -> None:
     """Write the check of a union whose arms differ in constants, or in an inner length."""
-    arms = row_arms(union, family)
     with writer.block(f"def {signature(union.name)}:"):
-        refuse_length(arms[0], writer)
-        for place, i in enumerate(union.tags):
-            known = sorted({key[place] for keys in union.keys for key in keys})
-            broken = f"!= {known[0]}" if len(known) == 1 else f"not in {tuple(known)}"
+        refuse_length(union.choices[0].row, writer)
+        for i, known in known_constants(union).items():
+            broken = f"!= {known[0]}" if len(known) == 1 else f"not in {known}"
             rule = "const" if len(known) == 1 else "oneOf"
             with writer.block(f"if type(value[{i}]) is not int or value[{i}] {broken}:"):
                 report(below(str(i)), rule, _one_of(known), f"value[{i}]", writer)
@@ -50,7 +78,15 @@ def row_union(union: RowUnion, family: Family, writer: Writer) -> None:
         with writer.block("elif len(checks) == 1:"):
             writer("next(iter(checks.values()))(value, at, strict, out)")
         if union.nested is not None:
-            _choose_by_length(union.nested, writer, is_open=holds_open(union, family))
+            is_open = any(arm.is_open for arm in union.choices)
+            _choose_by_length(union.nested, writer, is_open=is_open)
+
+
+def known_constants(union: RowUnion) -> dict[int, tuple[int, ...]]:
+    """Return the constants at each position that has one in all arms, sorted."""
+    keys = [key for arm in union.choices for key in arm.keys]
+    columns = zip(*keys, strict=True)
+    return {i: tuple(sorted({*column})) for i, column in zip(union.tags, columns, strict=True)}
 
 
 def _choose_by_length(nested: int, writer: Writer, *, is_open: bool) -> None:
@@ -66,42 +102,14 @@ def _choose_by_length(nested: int, writer: Writer, *, is_open: bool) -> None:
         writer(f"checks[{size}](value, at, strict, out)")
 
 
-def key_table(union: RowUnion, family: Family, writer: Writer) -> None:
+def key_table(union: RowUnion, writer: Writer) -> None:
     """Write the checks of each set of constants, by the length of the inner array."""
-    found: dict[tuple[int, ...], list[tuple[int, str]]] = {}
-    for arm, keys in zip(row_arms(union, family), union.keys, strict=True):
-        for key in keys:
-            found.setdefault(key, []).append((nested_length(arm, union, family), arm.name))
-    checks = [
-        (key, "{" + ", ".join(f"{size}: _{snake(name)}" for size, name in sorted(arms)) + "}")
-        for key, arms in sorted(found.items())
-    ]
+    found: dict[tuple[int, ...], list[str]] = {}
+    for arm in sorted(union.choices, key=lambda arm: (arm.length, arm.row.name)):
+        for key in arm.keys:
+            found.setdefault(key, []).append(f"{arm.length}: _{snake(arm.row.name)}")
+    checks = [(key, f"{{{', '.join(arms)}}}") for key, arms in sorted(found.items())]
     writer.table(f"{_table(union.name)}: Mapping[tuple[int, ...], Mapping[int, {CHECK}]]", checks)
-
-
-def nested_length(arm: Row, union: RowUnion, family: Family) -> int:
-    """Return the number of positions of the inner array of an arm; 0 if no arm has one."""
-    inner = nested_row(arm, union, family)
-    return 0 if inner is None else len(inner.positions)
-
-
-def nested_row(arm: Row, union: RowUnion, family: Family) -> Row | None:
-    """Return the inner array of an arm by whose length the union distinguishes arms."""
-    kind = None if union.nested is None else arm.positions[union.nested].type
-    inner = family.definitions[kind.name] if isinstance(kind, RefTo) else None
-    return inner if isinstance(inner, Row) else None
-
-
-def holds_open(union: RowUnion, family: Family) -> bool:
-    """Return whether the inner array of an arm is open."""
-    rows = [nested_row(arm, union, family) for arm in row_arms(union, family)]
-    return any(row.is_open for row in rows if row is not None)
-
-
-def row_arms(union: RowUnion, family: Family) -> list[Row]:
-    """Return the arms of a union."""
-    arms = [family.definitions[name] for name in union.arms]
-    return [arm for arm in arms if isinstance(arm, Row)]
 
 
 def tuple_of(items: list[str]) -> str:
@@ -113,6 +121,6 @@ def _table(name: str) -> str:
     return f"_{snake(name).upper()}_ARMS"
 
 
-def _one_of(values: list[int]) -> str:
+def _one_of(values: Sequence[int]) -> str:
     words = ", ".join(map(str, sorted(values)))
     return words if len(values) == 1 else f"one of {words}"

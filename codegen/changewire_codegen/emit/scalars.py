@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from changewire_codegen.emit.boolean import printed
 from changewire_codegen.emit.views import is_wire_type
 from changewire_codegen.nodes import (
     INT64,
@@ -34,13 +33,12 @@ _WORDS = {
 def type_test(scalar: Scalar, value: str) -> str:
     """Return the test that a parsed value has the JSON type of a scalar."""
     name = ON_THE_WIRE.get(scalar.kind, scalar.kind)
-    return printed(is_wire_type(name, value, exact=scalar.exact))
+    return is_wire_type(name, value, exact=scalar.exact).text
 
 
 def scalar_words(kind: Scalar | Choice) -> str:
     """Return the words for the JSON types that a scalar takes."""
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    return " or ".join(_WORDS.get(option.kind, option.kind) for option in options)
+    return " or ".join(_WORDS.get(option.kind, option.kind) for option in kind.options)
 
 
 def type_words(kind: Type, family: Family) -> str:
@@ -61,9 +59,8 @@ def type_words(kind: Type, family: Family) -> str:
 
 def arguments(kind: Scalar | Choice) -> str:
     """Return what `scalar` of the shared module is given to check a type: words, and rules."""
-    options = kind.options if isinstance(kind, Choice) else (kind,)
-    has_integers = any(option.kind == "integer" for option in options)
-    rules = [rule for option in options for rule in _rules(option, has_integers=has_integers)]
+    has_integers = any(option.kind == "integer" for option in kind.options)
+    rules = [rule for one in kind.options for rule in _rules(one, has_integers=has_integers)]
     return ", ".join([repr(scalar_words(kind)), *rules])
 
 

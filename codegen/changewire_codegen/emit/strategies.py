@@ -5,11 +5,10 @@ from __future__ import annotations
 import keyword
 from functools import partial
 
-from changewire_codegen.alone import alone_union
 from changewire_codegen.columns import reaches
 from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalars import arguments
-from changewire_codegen.flat import flat_of
+from changewire_codegen.envelopes import alone_of, flat_of
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -69,11 +68,12 @@ def _function(title: str) -> str:
 def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
     writer()
     writer("@cache")
-    name, union = _function(definition.name), alone_union(definition, family)
-    if union is not None and isinstance(definition, Object):
+    name, alone = _function(definition.name), alone_of(definition, family)
+    if alone is not None:
         with writer.block(f"def {name}() -> {STRATEGY}:"):
             writer.docstring(f"Draw a valid {definition.name}, as parsed from the wire.")
-            writer(f"return st.one_of({_enveloped(definition)}(), {_function(union.name)}())")
+            arms = f"{_enveloped(definition)}(), {_function(alone.union.name)}()"
+            writer(f"return st.one_of({arms})")
         writer()
         writer("@cache")
         name = _enveloped(definition)
@@ -85,13 +85,15 @@ def _valid(definition: AnyDefinition, family: Family, writer: Writer) -> None:
         elif isinstance(definition, Alias):
             writer(f"return {_draw(definition.type, definition.name, family)}")
         elif isinstance(definition, Row):
-            values = ", ".join(_draw(p.type, definition.name, family) for p in definition.positions)
+            values = ", ".join(
+                _draw(p.type, definition.name, family) for p in definition.properties
+            )
             writer(f"return drawing.row({values})")
         else:
             _valid_object(definition, family, writer)
 
 
-def _enveloped(definition: Object) -> str:
+def _enveloped(definition: AnyDefinition) -> str:
     """Return the name of the strategy for messages that do not come alone."""
     return f"_enveloped_{snake(definition.name)}"
 
@@ -131,7 +133,7 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
     if isinstance(kind, Nullable):
         return f"st.one_of(st.none(), {_draw(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
-        least, drawn = kind.min_items or 0, _draw(kind.items, owner, family)
+        least, drawn = kind.min_items or 0, _draw(kind.of, owner, family)
         if least > _LONG:
             return f"drawing.lists({drawn}, {least})"
         most = 4 + least if kind.max_items is None else kind.max_items
@@ -139,7 +141,7 @@ def _draw(kind: Type, owner: str, family: Family) -> str:  # noqa: PLR0911 - one
         return f"st.lists({drawn}, {bounds})"
     if isinstance(kind, MapOf):
         keys = "drawing.map_keys()" if kind.any_keys else "st.text()"
-        return f"st.dictionaries({keys}, {_draw(kind.values, owner, family)}, max_size=4)"
+        return f"st.dictionaries({keys}, {_draw(kind.of, owner, family)}, max_size=4)"
     if isinstance(kind, Anything):
         return f"drawing.{family.encoding}_values()"
     name = _function(kind.name)
@@ -155,7 +157,7 @@ def _broken(definition: AnyDefinition, family: Family, writer: Writer) -> None:
             _broken_union(definition, writer)
         elif isinstance(definition, RowUnion):
             spoil = partial(_spoil, family=family)
-            broken_row_union(definition, family, spoil, _function, writer)
+            broken_row_union(definition, spoil, _function, writer)
         elif isinstance(definition, TaggedRow):
             broken = [f"broken_{snake(arm)}" for arm in _arms(definition)]
             broken_tagged_row(definition, (_function(definition.name), broken), writer)
@@ -182,18 +184,16 @@ def _broken_members(definition: Object | Row, family: Family, writer: Writer) ->
     if flat is not None and isinstance(flat.entries.type, MapOf):
         other, entries, owner = flat.other.type, flat.entries.type, definition.name
         pair = f"({_draw(other, owner, family)}, {_spoil(other, owner, family)})"
-        maps = f"{_draw(entries, owner, family)}, {_spoil(entries.values, owner, family)}"
+        maps = f"{_draw(entries, owner, family)}, {_spoil(entries.of, owner, family)}"
         writer(f"return drawing.broken_flat({flat.other.wire!r}, {pair}, {maps})")
         return
     is_object = isinstance(definition, Object)
     tag = definition.tag.wire if isinstance(definition, Object) and definition.tag else None
     row_tag = arm_tag(definition.name, family)
     helper = "broken_object" if is_object else "broken_row"
-    union = alone_union(definition, family)
-    valid = _function(definition.name)
-    if union is not None and isinstance(definition, Object):
-        valid = _enveloped(definition)
-    before = "" if union is None else f"broken_{snake(union.name)}() | "
+    alone = alone_of(definition, family)
+    valid = _function(definition.name) if alone is None else _enveloped(definition)
+    before = "" if alone is None else f"broken_{snake(alone.union.name)}() | "
     with writer.block(f"return {before}drawing.{helper}("):
         writer(f"{valid}(),")
         with writer.block("{"):
@@ -218,12 +218,12 @@ def _spoil(kind: Type, owner: str, family: Family) -> str:
     if isinstance(kind, Nullable):
         return f"drawing.not_null({_spoil(kind.of, owner, family)})"
     if isinstance(kind, ArrayOf):
-        drawn, spoilt = _draw(kind.items, owner, family), _spoil(kind.items, owner, family)
+        drawn, spoilt = _draw(kind.of, owner, family), _spoil(kind.of, owner, family)
         sizes = (kind.min_items or 0, kind.max_items)
         given = "" if sizes == (0, None) else f", {sizes[0]}, {sizes[1]}"
         return f"drawing.broken_list({drawn}, {spoilt}{given})"
     if isinstance(kind, MapOf):
-        drawn, spoilt = _draw(kind.values, owner, family), _spoil(kind.values, owner, family)
+        drawn, spoilt = _draw(kind.of, owner, family), _spoil(kind.of, owner, family)
         return f"drawing.broken_map({drawn}, {spoilt})"
     if isinstance(kind, Anything):
         return "drawing.NOTHING"

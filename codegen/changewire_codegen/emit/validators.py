@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from changewire_codegen.alone import alone_test, alone_union
-from changewire_codegen.emit.reports import (
+from changewire_codegen.emit.row_validators import (
     CHECK,
     below,
+    key_table,
     refuse_length,
     refuse_type,
     report,
+    row_union,
     signature,
+    tag_table,
+    tagged_row,
 )
-from changewire_codegen.emit.row_validators import key_table, row_union, tag_table, tagged_row
 from changewire_codegen.emit.scalars import arguments, type_words
-from changewire_codegen.flat import Flat, flat_of
+from changewire_codegen.envelopes import Flat, alone_of, flat_of
 from changewire_codegen.names import inner, snake
 from changewire_codegen.nodes import (
     Alias,
@@ -36,25 +38,23 @@ from changewire_codegen.nodes import (
     with_arms,
 )
 from changewire_codegen.order import arm_tag, unconstrained, without
-from changewire_codegen.writer import UNTYPED, Writer, module_docstring
+from changewire_codegen.writer import Writer, module
 
-Definition = AnyDefinition
 _CHECKS = "check_beyond, check_unknown, has_tag, is_object, is_row, optional, required, scalar"
 ARMS = f"Mapping[str, {CHECK}]"
 
 
 def validators(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    writer = Writer()
-    writer(module_docstring("Validators", family))
-    writer(UNTYPED)
-    writer("from __future__ import annotations")
-    writer("from collections.abc import Callable, Mapping")
-    writer("from typing import Any")
-    writer("from msgspec import UNSET")
-    writer(f"from {package}.checks import {_CHECKS}")
-    writer(f"from {package}.flat_objects import flat_name")
-    writer(f"from {package}.support import Issue, key_token, pointer_token")
+    writer = module(
+        "Validators",
+        family,
+        "from msgspec import UNSET",
+        f"from {package}.checks import {_CHECKS}",
+        f"from {package}.flat_objects import flat_name",
+        f"from {package}.support import Issue, key_token, pointer_token",
+        is_untyped=True,
+    )
     writer("__all__ = ['Issue', 'errors']")
     skipped = unconstrained(family) - set(family.variants.values())  # callers name the variants
     for definition in with_arms(family.definitions.values()):
@@ -62,11 +62,12 @@ def validators(family: Family, package: str) -> str:
             _function(without(skipped, definition), family, writer)
     for definition in family.definitions.values():
         if isinstance(definition, Union):
-            _arms(definition, writer)
+            checks = ((repr(tag), f"_{snake(arm)}") for tag, arm in definition.tags.items())
+            writer.table(f"_{snake(definition.name).upper()}_ARMS: {ARMS}", checks)
         if isinstance(definition, TaggedRow):
             tag_table(definition, writer)
         if isinstance(definition, RowUnion):
-            key_table(definition, family, writer)
+            key_table(definition, writer)
     _entry(family, writer)
     return writer.text()
 
@@ -91,7 +92,7 @@ def _entry(family: Family, writer: Writer) -> None:
         writer("return issues")
 
 
-def _function(definition: Definition, family: Family, writer: Writer) -> None:
+def _function(definition: AnyDefinition, family: Family, writer: Writer) -> None:
     writer()
     if isinstance(definition, Union):
         _union(definition, writer)
@@ -100,7 +101,7 @@ def _function(definition: Definition, family: Family, writer: Writer) -> None:
         tagged_row(definition, writer)
         return
     if isinstance(definition, RowUnion):
-        row_union(definition, family, writer)
+        row_union(definition, writer)
         return
     with writer.block(f"def {signature(definition.name)}:"):
         if isinstance(definition, Alias):
@@ -117,16 +118,16 @@ def _object(definition: Object, family: Family, writer: Writer) -> None:
         tags = tuple(definition.tag.models)
         with writer.block(f"if not has_tag(value, {definition.tag.wire!r}, {tags!r}, at, out):"):
             writer("return")
-    union = alone_union(definition, family)
-    if union is not None:
-        with writer.block(f"if {alone_test(definition, union, 'value')}:"):
-            writer(f"_{snake(union.name)}(value, at, strict, out)")
+    names = tuple(prop.wire for prop in definition.properties)
+    alone, flat = alone_of(definition, family), flat_of(definition, family)
+    if alone is not None:  # a message that has the tag of the union, and no property of the object
+        has_none = f"value.keys().isdisjoint({names!r})"
+        with writer.block(f"if {alone.union.tag!r} in value and {has_none}:"):
+            writer(f"_{snake(alone.union.name)}(value, at, strict, out)")
             writer("return")
-    flat = flat_of(definition, family)
     if flat is not None:
         _flat(flat, family, writer)
         return
-    names = tuple(prop.wire for prop in definition.properties)
     for prop in definition.properties:
         if definition.tag is None or prop.wire != definition.tag.wire:
             _property(prop, family, writer)
@@ -142,9 +143,9 @@ def _flat(flat: Flat, family: Family, writer: Writer) -> None:
         _check(flat.other.type, "value[name]", "at + '/' + pointer_token(name)", writer)
     with writer.block("else:"):
         report(below(name), "required", type_words(flat.other.type, family), "UNSET", writer)
-    if isinstance(kind, MapOf) and not isinstance(kind.values, Anything):
+    if isinstance(kind, MapOf) and not isinstance(kind.of, Anything):
         with writer.block("for entry, child in value.items():"), writer.block("if entry != name:"):
-            _check(kind.values, "child", "at + '/' + pointer_token(entry)", writer)
+            _check(kind.of, "child", "at + '/' + pointer_token(entry)", writer)
 
 
 def _property(prop: Property, family: Family, writer: Writer) -> None:
@@ -178,13 +179,13 @@ def _row(definition: Row, family: Family, writer: Writer) -> None:
     tag = arm_tag(definition.name, family)  # its union has checked length and tag
     if tag is None:
         refuse_length(definition, writer)
-    for i, prop in enumerate(definition.positions):
+    for i, prop in enumerate(definition.properties):
         if i == tag and not (isinstance(prop.type, Scalar) and prop.type.excluded):
             continue
         _check(prop.type, f"value[{i}]", below(str(i)), writer)
     if definition.is_open:
         with writer.block("if strict:"):
-            writer(f"check_beyond(value, {len(definition.positions)}, at, out)")
+            writer(f"check_beyond(value, {len(definition.properties)}, at, out)")
 
 
 def _union(union: Union, writer: Writer) -> None:
@@ -204,12 +205,6 @@ def _union(union: Union, writer: Writer) -> None:
             report(below(union.tag), "required", expected, "UNSET", writer)
         with writer.block("else:"):
             report(below(union.tag), "oneOf", expected, "tag", writer)
-
-
-def _arms(union: Union, writer: Writer) -> None:
-    """Write the check of each tag; after all functions, which may call each other."""
-    checks = ((repr(tag), f"_{snake(arm)}") for tag, arm in union.tags.items())
-    writer.table(f"_{snake(union.name).upper()}_ARMS: {ARMS}", checks)
 
 
 def _check(kind: Type, value: str, at: str, writer: Writer) -> None:
@@ -240,20 +235,20 @@ def _array(kind: ArrayOf, value: str, at: str, writer: Writer) -> None:
             with writer.block(f"elif len({value}) {test} {bound}:"):
                 words = f"at {'least' if test == '<' else 'most'} {bound} elements"
                 report(at, rule, words, value, writer)
-    if not isinstance(kind.items, Anything):
+    if not isinstance(kind.of, Anything):
         n = inner(value)
         with writer.block("else:"), writer.block(f"for i{n}, item{n} in enumerate({value}):"):
-            _check(kind.items, f"item{n}", f"{at} + f'/{{i{n}}}'", writer)
+            _check(kind.of, f"item{n}", f"{at} + f'/{{i{n}}}'", writer)
 
 
 def _map(kind: MapOf, value: str, at: str, writer: Writer) -> None:
     with writer.block(f"if type({value}) is not dict:"):
         report(at, "type", "object", value, writer)
-    if not isinstance(kind.values, Anything):
+    if not isinstance(kind.of, Anything):
         n = inner(value)
         token = "key_token" if kind.any_keys else "pointer_token"
         with writer.block("else:"), writer.block(f"for name{n}, item{n} in {value}.items():"):
-            _check(kind.values, f"item{n}", f"{at} + '/' + {token}(name{n})", writer)
+            _check(kind.of, f"item{n}", f"{at} + '/' + {token}(name{n})", writer)
 
 
 def _placed(kind: Scalar | Choice, at: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from changewire_codegen.errors import SchemaError
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import AnyDefinition, Family, Property, TaggedRow, children, with_arms
-from changewire_codegen.writer import Writer, module_docstring
+from changewire_codegen.writer import module
 
 
 def known_values(family: Family) -> list[tuple[AnyDefinition, Property]]:
@@ -20,16 +19,13 @@ def known_values(family: Family) -> list[tuple[AnyDefinition, Property]]:
 
 def values(family: Family, package: str) -> str:
     """Return the source of the module, unformatted."""
-    writer = Writer()
-    writer(module_docstring("Values with a meaning in messages", family))
-    writer("from __future__ import annotations")
-    writer("from typing import Final")
-    writer(f"from {package}.support import KnownValue")
+    known_value = f"from {package}.support import KnownValue"
+    writer = module("Values with a meaning in messages", family, known_value)
     named: dict[str, object] = {}
 
     def add(name: str, value: object, owner: AnyDefinition) -> None:
         if named.setdefault(name, value) != value:
-            raise SchemaError(owner.file, owner.pointer, f"two constants are called {name}")
+            raise owner.refusal(f"two constants are called {name}")
 
     for row in family.definitions.values():
         for arm, tags in zip(row.arms, row.tags, strict=True) if isinstance(row, TaggedRow) else ():

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from changewire_codegen.emit.boolean import ALWAYS, NEVER, Compare, Test
+from changewire_codegen.emit.boolean import ALWAYS, NEVER, Test, compare
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import (
     Alias,
-    AnyDefinition,
     Choice,
+    Definition,
     Family,
     Kind,
     Nullable,
     Object,
     Property,
+    Record,
     RefTo,
     Row,
     RowUnion,
@@ -29,8 +30,8 @@ from changewire_codegen.nodes import (
 def is_exactly(value: str, *names: str) -> Test:
     """Return the test that the type of a value is one of several, and no subclass of it."""
     if len(names) == 1:
-        return Compare(f"type({value})", "is", names[0])
-    return Compare(f"type({value})", "in", f"({', '.join(names)})")
+        return compare(f"type({value})", "is", names[0])
+    return compare(f"type({value})", "in", f"({', '.join(names)})")
 
 
 _WIRE_TYPES: Mapping[str, tuple[str, ...]] = {
@@ -51,7 +52,7 @@ def is_wire_type(name: str, value: str, *, exact: bool = False) -> Test:
     With ``exact`` numbers that binary64 cannot represent are decimals.
     """
     if name == "null":
-        return Compare(value, "is", "None")
+        return compare(value, "is", "None")
     more = ("decimal.Decimal",) if exact and name == "number" else ()
     return is_exactly(value, *_WIRE_TYPES[name], *more)
 
@@ -69,12 +70,18 @@ class View:
     Attributes:
         place: File and JSON Pointer of the definition or property that the condition is about.
         is_open_tag: Whether the value is the tag of an open arm.
+        is_number: Whether the value is known to be a number.
     """
 
     type: Type
     family: Family
     place: tuple[str, str]
     is_open_tag: bool = False
+    is_number: bool = False
+
+    def of_number(self) -> View:
+        """Return the view of what is known to be a number."""
+        return replace(self, is_number=True)
 
     def is_type(self, name: str, value: str) -> Test:
         """Test the type that the JSON type has in a model."""
@@ -83,8 +90,8 @@ class View:
             same = (name == "object") == isinstance(definition, _OBJECTS)
             if name in {"object", "array"} and same:
                 nullable = isinstance(self.type, Nullable)
-                return Compare(value, "is not", "None") if nullable else ALWAYS
-            return Compare(value, "is", "None") if name == "null" else NEVER
+                return compare(value, "is not", "None") if nullable else ALWAYS
+            return compare(value, "is", "None") if name == "null" else NEVER
         if name == "string":
             return is_exactly(value, *self._text_types())
         if name == "integer":
@@ -96,9 +103,8 @@ class View:
         if isinstance(constant, str):
             (name, *others) = self._text_types()
             if others or name in _CONVERTED.values():
-                self._refuse(
-                    "a condition cannot compare text that the model holds as bytes or time"
-                )
+                rule = "cannot compare text that the model holds as bytes or time"
+                self._refuse(f"a condition {rule}")
             return name
         if type(constant) is int:
             self._check_integers()
@@ -117,32 +123,26 @@ class View:
         unknown = sorted(set(names) - set(found))
         if unknown:
             self._refuse(f"a condition names {unknown[0]!r}, which {definition.name} does not have")
-        return [
-            (
-                is_set(found[n], value),
-                f"{value}.{found[n].name}",
-                replace(self, type=found[n].type, is_open_tag=is_open_tag(found[n], definition)),
-            )
-            for n in names
-        ]
+        return [self._member(found[name], value, definition) for name in names]
 
     def positions(self, value: str, count: int) -> list[tuple[Test, str, View]]:
         """Look positions up by attribute."""
         definition = self._definition()
-        if not isinstance(definition, Row) or len(definition.positions) < count:
+        if not isinstance(definition, Row) or len(definition.properties) < count:
             self._refuse(f"a condition on {count} positions is about an array with so many")
-        return [
-            (ALWAYS, f"{value}.{p.name}", replace(self, type=p.type, is_open_tag=False))
-            for p in definition.positions[:count]
-        ]
+        return [self._member(prop, value, definition) for prop in definition.properties[:count]]
+
+    def _member(self, prop: Property, value: str, owner: Record) -> tuple[Test, str, View]:
+        below = View(prop.type, self.family, self.place, is_open_tag(prop, owner))
+        return is_set(prop, value), f"{value}.{prop.name}", below
 
     def _refuse(self, reason: str) -> NoReturn:
         raise SchemaError(*self.place, reason)
 
     def _kinds(self) -> set[Kind]:
         kind = self._definition()
-        options = kind.options if isinstance(kind, Choice) else (kind,)
-        return {option.kind for option in options if isinstance(option, Scalar)}
+        options = kind.options if isinstance(kind, Scalar | Choice) else ()
+        return {option.kind for option in options}
 
     def _text_types(self) -> list[str]:
         if self.is_open_tag:
@@ -170,7 +170,7 @@ class View:
                 return kind
 
 
-def is_open_tag(prop: Property, owner: AnyDefinition) -> bool:
+def is_open_tag(prop: Property, owner: Definition) -> bool:
     """Return whether a property is the tag of an open arm."""
     tag = owner.tag if isinstance(owner, Object) else None
     return tag is not None and not tag.models and tag.wire == prop.wire
@@ -180,4 +180,4 @@ def is_set(prop: Property, value: str) -> Test:
     """Return the test that a model has a property."""
     if prop.required:
         return ALWAYS
-    return Compare(f"{value}.{prop.attribute}", "is not", "UNSET")
+    return compare(f"{value}.{prop.attribute}", "is not", "UNSET")
