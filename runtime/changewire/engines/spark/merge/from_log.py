@@ -40,13 +40,9 @@ def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield part.append_column(EFFECTS, pa.array(found, kind))
 
 
-def deletes_something(*, with_befores: bool = True) -> Column:
-    """Return the condition that a change of a log may delete a row.
-
-    Without lone before images, images of rows are not read: they are most of the bytes of a log.
-    """
-    deletes = (F.col("op") == DELETE) | F.col("before_key").isNotNull()
-    return deletes | is_lone_before() if with_befores else deletes
+def deletes_something() -> Column:
+    """Return the condition that a change of a log may delete a row."""
+    return (F.col("op") == DELETE) | F.col("before_key").isNotNull() | is_lone_before()
 
 
 def feeds(routing: Routing, target: Target, namespaces: Iterable[Namespace]) -> Any:

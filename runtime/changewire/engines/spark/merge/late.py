@@ -11,22 +11,30 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import LongType, StringType
 
+from changewire.engines.log import READ
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
 from changewire.engines.spark.merge.from_log import (
-    deletes_something,
     is_change,
     order_column,
     with_effects,
 )
 from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
+from changewire.engines.spark.parts import is_lone_before
+from changewire.engines.spark.session import changed
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.row_state import ORDER
 
 _FEW: Final = 50_000
 """Deletes that are sent to the driver, so that they are read once; more are read twice."""
+
+_INTERPRETED: Final = {
+    # Each look has other bounds, and to compile them takes longer than to read the rows.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 class Deletes(NamedTuple):
@@ -73,17 +81,40 @@ def logged_deletes(
     major = F.col("sequence.major")
     is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
     changes = log.where(is_change() & is_of_table & is_near)
-    deletes = changes.where(deletes_something(with_befores=with_befores))
+    is_delete = (F.col("op") == DELETE) | F.col("before_key").isNotNull()
+    # Images are most of the bytes of a log; only to find lone ones they are read.
+    deletes = changes.where(is_delete & ~is_lone_before() if with_befores else is_delete)
     found = _in_sql(deletes, shape) if _has_plain_key(shape) else None
-    if found is not None and not with_befores:
+    found = found or _in_python(deletes, shape)
+    if not with_befores:
         return found
-    nothing = deletes.where(F.lit(False))  # noqa: FBT003 - a column of this value
-    moved = moved_in(with_effects(changes.where(F.col("op") == "update"))) if with_befores else None
-    rows = with_effects(deletes if found is None else nothing)
-    others = mutations_of(rows, shape, moved).where(F.col("kind") == DELETE)
-    others = others.where(F.col(FAILURE).isNull()).select(NAMED, *ORDER)
-    every = others if found is None else found.rows.unionByName(others)
-    return Deletes(every, are_few=False)
+    moved = moved_in(with_effects(changes.where(F.col("op") == "update")))
+    nothing = with_effects(deletes.where(F.lit(False)))  # noqa: FBT003 - a column of this value
+    return Deletes(found.rows.unionByName(_deletes_of(nothing, shape, moved)), are_few=False)
+
+
+def _in_python(deletes: DataFrame, shape: Shape) -> Deletes:
+    """Return deletes by their effects, which do not depend on images."""
+    no_images = {name: F.lit(None).cast("string") for name in ("before", "after")}
+    rows, are_few = _sent(deletes.withColumns(no_images).select(*READ))
+    return Deletes(_deletes_of(with_effects(rows), shape), are_few)
+
+
+def _deletes_of(rows: DataFrame, shape: Shape, moved: DataFrame | None = None) -> DataFrame:
+    """Return the deletes among the mutations of rows with `EFFECTS`, and others."""
+    found = mutations_of(rows, shape, moved)
+    is_good = (F.col("kind") == DELETE) & F.col(FAILURE).isNull()
+    return found.where(is_good).select(NAMED, *ORDER)
+
+
+def _sent(deletes: DataFrame) -> tuple[DataFrame, bool]:
+    """Return deletes that are read once, as far as they are few; and whether they are."""
+    kind = deletes.schema
+    with changed(deletes.sparkSession, _INTERPRETED):
+        found = deletes.limit(_FEW + 1).toArrow()
+    if len(found) > _FEW:
+        return deletes, False
+    return local_rows(deletes.sparkSession, found.cast(arrow_schema(kind)), kind), True
 
 
 def _has_plain_key(shape: Shape) -> bool:
@@ -94,12 +125,7 @@ def _has_plain_key(shape: Shape) -> bool:
 
 def _in_sql(deletes: DataFrame, shape: Shape) -> Deletes | None:
     """Return deletes by SQL; None if one of them moves a row, or has a key that SQL cannot read."""
-    slim = deletes.select("key", "op", "before_key", order_column().alias("_order"))
-    few = slim.limit(_FEW + 1).toArrow()
-    are_few = len(few) <= _FEW
-    if are_few:  # a look reads the log once then
-        kind = slim.schema
-        slim = local_rows(deletes.sparkSession, few.cast(arrow_schema(kind)), kind)
+    slim, are_few = _sent(deletes.select("key", "op", "before_key", order_column().alias("_order")))
     read = slim.select("*", F.from_json("key", shape.named_type).alias(NAMED))
     is_read = reduce(and_, (F.col(NAMED)[name].isNotNull() for name in shape.keys))
     is_plain = is_read & (F.col("op") == DELETE) & F.col("before_key").isNull()
