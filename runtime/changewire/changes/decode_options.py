@@ -235,7 +235,7 @@ def _given(options: DecodeOptions) -> list[str]:
 def _check_messages(format: str, given: list[str]) -> None:
     """Check the options of messages that are kept as they are: none for changes, and one format."""
     if format == AUTO:
-        raise ValueError("messages have the columns of one format: name it in place of auto")
+        raise ValueError("messages have the columns of one format: name it instead of auto")
     if given:
         raise ValueError(f"{', '.join(given)}: for changes; messages are kept as they are")
 

@@ -75,7 +75,7 @@ def test_rows_that_should_not_be_there(cli: Callable[..., Ended], output: Path) 
 
 
 def test_a_row_that_is_flagged_as_deleted_is_none(cli: Callable[..., Ended], output: Path) -> None:
-    """A table that keeps deleted rows holds what the log says of them."""
+    """A table that keeps deleted rows agrees with the log of them."""
     target = table(output.parent / "flagged", *TARGETS["same"], is_deleted=True)
     missing = cli("trace", output, "id=1", "--target", target, "--json")
     assert json_lines(missing.stdout)[-1]["target"] == "missing"
