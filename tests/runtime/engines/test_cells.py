@@ -135,4 +135,4 @@ def test_an_integer_beyond_its_column_is_told_the_bounds(kind: pa.DataType, boun
     assert caught.value.issue.expected == bounds
     with pytest.raises(CellError) as caught:
         cell(kind)("1", "", [])
-    assert caught.value.issue.expected == bounds.partition(",")[0]
+    assert caught.value.issue.expected == bounds.partition(" ")[0]
