@@ -14,8 +14,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 
-GENERATED: Final = {"_build", "made", "formats", "changes"}
-"""Folders of pages whose text comes from schemas, messages or the program."""
+GENERATED: Final = {"_build", "made"}
+"""Folders of pages that the build of the site writes."""
 
 OF_OTHERS: Final = {"docs/dependencies.md"}
 """Pages with texts of other packages."""

@@ -116,18 +116,16 @@ def check(wheel: Path, folder: Path, pages: Iterable[str]) -> Iterator[str]:
 def install(environment: Path, *wanted: str) -> None:
     """Make an environment with what is wanted; versions that are not named are the pinned ones."""
     pins = f"--constraint={ROOT / 'constraints' / 'dev.txt'}"
-    for words in (("venv", "--clear", environment), ("pip", "install", pins, *wanted)):
-        subprocess.run(
-            ["uv", "--quiet", *words],  # noqa: S607 - nox installs it
-            env={**os.environ, "VIRTUAL_ENV": str(environment)},
-            check=True,
-        )
+    place = f"--python={environment}"
+    for words in (("venv", "--clear", environment), ("pip", "install", place, pins, *wanted)):
+        subprocess.run(["uv", "--quiet", *words], check=True)  # noqa: S607 - nox installs it
 
 
 def passes(environment: Path, page: str) -> bool:
     """Return whether the tests of a page pass in an environment, as if it had been activated."""
     programs = environment / "bin"
-    sys.stdout.write(f"{page}, with {', '.join(map(str, requirements(page)))}\n")
+    extras, others = map(sorted, requirements(page))
+    sys.stdout.write(f"{page}: {extras} and {others}\n")
     sys.stdout.flush()
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     path = os.pathsep.join((str(programs), os.environ["PATH"]))
@@ -140,5 +138,6 @@ def passes(environment: Path, page: str) -> bool:
 
 
 if __name__ == "__main__":
-    failed = [*check(Path(sys.argv[1]).resolve(), Path(sys.argv[2]), sys.argv[3:] or TESTS)]
+    wheel, folder = (Path(word).resolve() for word in sys.argv[1:3])
+    failed = [*check(wheel, folder, sys.argv[3:] or TESTS)]
     sys.exit(f"failed: {', '.join(failed)}" if failed else None)

@@ -247,7 +247,7 @@ def _invalid_key(issue: Issue) -> Issue:
     return Issue("", "invalid-record-key", "tombstones", expected, issue.actual, issue.actual_type)
 
 
-def empty_message(format: str, *, null_value: bool) -> ChangeRow:
+def empty_message(format: str, *, tombstone: bool) -> ChangeRow:
     """Return the control event of a message that has nothing."""
     source = Source(system=adapter(format).system, database=None, schema=None, table=None)
-    return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})
+    return ChangeRow(op="empty", source=source, attributes={"tombstone": tombstone})

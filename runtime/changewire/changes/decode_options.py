@@ -182,13 +182,13 @@ class DecodeOptions:
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
         if not models:
-            return [(empty_message(reader.format, null_value=False), [])]
+            return [(empty_message(reader.format, tombstone=False), [])]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
     def _without_value(self, record_key: bytes | None) -> ChangeRow | Rejection:
         if self.tombstones == "ignore" or record_key is None:
             name = UNKNOWN if self.format == AUTO else self.format
-            return empty_message(name, null_value=True)
+            return empty_message(name, tombstone=True)
         try:
             return deleted_row(record_key, self)
         except DecodeError as error:
