@@ -130,12 +130,14 @@ def inline(page: str) -> Iterator[list[str]]:
 
 
 CALLS: Final = [
-    (f"{block.page}:{block.line}", words)
-    for block in BLOCKS
-    if block.language in {"sh", "console"}
-    for words in commands(block)
+    *(
+        (f"{block.page}:{block.line}", words)
+        for block in BLOCKS
+        if block.language in {"sh", "console"}
+        for words in commands(block)
+    ),
+    *((page, words) for page in PAGES if page != "CHANGELOG.md" for words in inline(page)),
 ]
-CALLS += [(page, words) for page in PAGES if page != "CHANGELOG.md" for words in inline(page)]
 
 
 @pytest.mark.parametrize(

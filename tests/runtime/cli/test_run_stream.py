@@ -195,7 +195,7 @@ def test_a_query_that_fails_is_one_sentence(run: Callable[..., Ended], tmp_path:
     (commits / "00000000000000000000.json").write_text("no commit")
     ended = run()
     assert ended.exit_code == 2
-    file = tmp_path / "out" / "failure.txt"
+    file = Path("out", "failure.txt")
     assert ended.stderr.startswith("the query failed: ")
     assert "Unrecognized token" in ended.stderr
     assert ended.stderr.endswith(f". The whole traceback is in {file}\n")
