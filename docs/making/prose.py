@@ -62,9 +62,10 @@ def texts(module: str, *, every: bool) -> Iterator[tuple[int, str]]:
         or (isinstance(node, ast.keyword) and node.arg in {"help", "short_help"})
     }
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(text, str) and (id(node) in shown or (every and " " in text.strip())):
-            yield node.lineno, text
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            if id(node) in shown or (every and " " in text.strip()):
+                yield node.lineno, text
 
 
 def found_in(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -72,6 +72,7 @@ HELPERS: Final[Mapping[str, tuple[str, ...]]] = {
     "docs/operations.md": _TOPICS,
     "docs/own-formats.md": ("tomli",),
     "docs/tables.md": ("hypothesis", "pyarrow"),
+    "docs/tutorial-rows.md": ("hatchling", "pip"),
 }
 """Packages that tests of a page import, and its readers do not need."""
 
