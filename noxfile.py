@@ -388,9 +388,12 @@ def docs_browser(session: nox.Session) -> None:
 
 @nox.session
 def docs_clean(session: nox.Session) -> None:
-    """Follow the first tutorial in a clean environment, by its own `pip install`; needs Java."""
-    with tempfile.TemporaryDirectory() as folder:
-        session.run("python", "-m", "tests.docs.clean", folder)
+    """Run the tests of pages in environments of their own `pip install`: ``-- docs/delta.md``."""
+    install(session, "hatchling", "hatch-fancy-pypi-readme", groups=("lock",))
+    folder = Path(session.create_tmp())
+    build_into(session, folder / "dist", "--target", "wheel")
+    (wheel,) = (folder / "dist").glob("*.whl")
+    session.run("python", "-m", "tests.docs.clean", str(wheel), str(folder), *session.posargs)
 
 
 @nox.session

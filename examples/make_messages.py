@@ -1,6 +1,6 @@
 """Make the example messages of every format, the same ones each time.
 
-``python -m examples.make_messages`` writes the folders below ``examples/`` anew. The variants and
+``python -m examples.make_messages`` writes the folders below ``examples/`` again. The variants and
 leniencies of each format occur, in several shapes that a file can have, and some messages are
 damaged on purpose.
 """

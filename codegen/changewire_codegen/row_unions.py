@@ -130,7 +130,7 @@ def _joined(kinds: list[Type]) -> Type:
 
 def _position(i: int, column: tuple[Property, ...], kind: Type, tag: str) -> Property:
     texts = {prop.description for prop in column}
-    text = column[0].description if len(texts) == 1 else f"`{tag}` says what it is."
+    text = column[0].description if len(texts) == 1 else f"Its meaning depends on `{tag}`."
     return replace(column[0], type=kind, description=text, leniencies={}, pointer=f"/positions/{i}")
 
 

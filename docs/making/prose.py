@@ -1,4 +1,4 @@
-"""Check the English of pages, docstrings and help texts: python -m docs.making.prose.
+"""Check the English of pages, docstrings, help and error texts: python -m docs.making.prose.
 
 vale's package on PyPI downloads its program, and proselint takes no rules of ours.
 """
@@ -14,8 +14,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 
-GENERATED: Final = {"_build", "made", "formats", "changes"}
-"""Folders of pages whose text comes from schemas, messages or the program."""
+GENERATED: Final = {"_build", "made"}
+"""Folders of pages that the build of the site writes."""
 
 OF_OTHERS: Final = {"docs/dependencies.md"}
 """Pages with texts of other packages."""
@@ -26,6 +26,7 @@ _DOES: Final = r"(?:is|are|has|have|had|can|cannot|needs?|lacks?|says?|makes?|ma
 PATTERNS: Final = {
     r"told|nobody|somebody|anybody|(?:is|are) (?-i:none)": "say who does what",
     r"(?<!there )(?:is|are|was|were) no(?! (?:longer|more|less)\b)": "write 'is not a' or 'lacks'",
+    r"anew": "write 'again' or a verb such as 'rebuild'",
     r"beside|in place of": "write 'next to', 'compared with' or 'instead of'",
     r"holds?|held|holding": "write 'contains', 'has', 'keeps' or 'is true'",
     r"stands?|stood|standing": "write 'is', 'means' or 'represents'",
@@ -51,22 +52,27 @@ def modules() -> list[Path]:
     )
 
 
-def texts(module: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and text of each docstring and help text of a module."""
-    for node in ast.walk(ast.parse(module)):
-        is_docstring = isinstance(node, ast.Expr)
-        is_help = isinstance(node, ast.keyword) and node.arg in {"help", "short_help"}
-        value = node.value if isinstance(node, (ast.Expr, ast.keyword)) else None
-        if (is_docstring or is_help) and isinstance(value, ast.Constant):
-            text = value.value
-            if isinstance(text, str):
-                yield value.lineno, text
+def texts(module: str, *, every: bool) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of each docstring and help text, or of every string of two words."""
+    tree = ast.parse(module)
+    shown = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        or (isinstance(node, ast.keyword) and node.arg in {"help", "short_help"})
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            if id(node) in shown or (every and " " in text.strip()):
+                yield node.lineno, text
 
 
 def found_in(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the problems of a page or a module."""
     whole = path.read_text(encoding="utf-8")
-    for start, text in texts(whole) if path.suffix == ".py" else [(1, whole)]:
+    every = not path.is_relative_to(ROOT / "codegen")
+    for start, text in texts(whole, every=every) if path.suffix == ".py" else [(1, whole)]:
         for line, words, advice in problems(text):
             yield start + line - 1, words, advice
 

@@ -2,8 +2,8 @@
 
 ``nox -s demo_stream`` runs this, or ``python -m examples.demo_stream [FOLDER]`` where changewire is
 installed with its extras ``cli``, ``spark``, ``kafka`` and ``delta``. All parts are real: a Kafka
-broker, Spark, tables of Delta. The folder, ``build/demo_stream`` unless given, is made anew. The
-exit code is 1 if an element is lost or double, or a row is not what its messages or the log mean.
+broker, Spark, tables of Delta. The folder, ``build/demo_stream`` unless given, is emptied first.
+The exit code is 1 if an element is lost or double, or a row differs from its messages or the log.
 """
 
 import json

@@ -1,58 +1,143 @@
-"""Follow pages in clean environments, by their own commands: python -m tests.docs.clean FOLDER.
+"""Run the tests of pages in clean environments: python -m tests.docs.clean WHEEL FOLDER [PAGE...].
 
-The folder gets a link to this clone. Each page begins with its own command that installs the clone,
-and what its blocks show is compared by other tests; here they run.
+An environment has what a page says to install, changewire from the wheel, and pytest. Pages that
+say the same share one.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
+import shlex
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from tests.docs.pages import ROOT, all_blocks
 
-PAGES: Final = ("docs/tutorial/first-table.md",)
+_DOCUMENTS: Final = "../runtime/codec/test_documents.py::test_pages_do_what_they_say"
+_PRODUCERS: Final = "test_producers_page.py"
 
-_DRIVER: Final = """
-import json, subprocess, sys
-names = {}
-for language, code in json.load(sys.stdin):
-    print(code, flush=True)
-    if language == "python":
-        exec(code, names)
-    elif subprocess.run(["bash", "-c", code]).returncode > 1:
-        sys.exit("failed: " + code)
-"""
-"""Runs blocks by the Python of the environment, whose state they share."""
+TESTS: Final[Mapping[str, str]] = {
+    "README.md": "test_readme.py",
+    "docs/applying.md": "test_applying_page.py",
+    "docs/arrow.md": "test_arrow_page.py",
+    "docs/change-events.md": f"{_DOCUMENTS}[change-events.md]",
+    "docs/cli.md": "test_cli_page.py",
+    "docs/compatibility.md": "test_compatibility_page.py",
+    "docs/convert.md": f"{_DOCUMENTS}[convert.md]",
+    "docs/delta.md": "test_delta_page.py",
+    "docs/errors.md": f"{_DOCUMENTS}[errors.md]",
+    "docs/how-to/adopt.md": "test_lake_pages.py::test_a_table_is_adopted",
+    "docs/how-to/backfill.md": "test_operations_page.py::test_tables_are_verified_and_made_anew",
+    "docs/how-to/dead-letters.md": "test_task_pages.py::test_dead_letters",
+    "docs/how-to/erase.md": "test_lake_pages.py::test_a_person_is_erased",
+    "docs/how-to/from-json.md": "test_lake_pages.py::test_a_job_is_migrated",
+    "docs/how-to/history.md": "test_history_page.py",
+    "docs/how-to/new-topic.md": "test_task_pages.py::test_a_new_topic",
+    "docs/how-to/pydantic.md": "test_pydantic_page.py",
+    "docs/how-to/regenerate.md": "test_contributing.py::test_the_guide_makes_a_column",
+    "docs/how-to/upgrade.md": "test_task_pages.py::test_upgrade",
+    "docs/how-to/validate-in-a-producer.md": f"{_PRODUCERS}::test_the_page_of_the_task_runs",
+    "docs/index.md": "test_words.py::test_the_landing_page_runs",
+    "docs/kafka-source.md": "test_kafka_source_page.py",
+    "docs/landing.md": "test_landing_page.py",
+    "docs/messages.md": "test_messages_page.py",
+    "docs/operate/deployment.md": "test_operations_page.py::test_the_job_of_the_page_runs",
+    "docs/operate/monitoring.md": "test_operations_page.py::test_the_job_of_the_page_runs",
+    "docs/operations.md": "test_operations_page.py::test_the_command_of_the_page_is_known",
+    "docs/own-formats.md": "test_own_formats_page.py",
+    "docs/producers.md": f"{_PRODUCERS}::test_the_page_runs",
+    "docs/spark.md": "test_spark_page.py",
+    "docs/streaming.md": "test_streaming_page.py",
+    "docs/tables.md": "test_tables_page.py",
+    "docs/tutorial-rows.md": "test_tutorial_rows.py",
+    "docs/tutorial/first-table.md": "test_task_pages.py::test_the_first_table",
+}
+"""The tests that run a page, from this folder."""
+
+_TOPICS: Final = ("confluent-kafka", "psutil", "typer")
+
+HELPERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "docs/change-events.md": ("hypothesis",),
+    "docs/convert.md": ("hypothesis",),
+    "docs/errors.md": ("hypothesis",),
+    "docs/how-to/backfill.md": _TOPICS,
+    "docs/kafka-source.md": _TOPICS,
+    "docs/operate/deployment.md": _TOPICS,
+    "docs/operate/monitoring.md": _TOPICS,
+    "docs/operations.md": _TOPICS,
+    "docs/own-formats.md": ("tomli",),
+    "docs/tables.md": ("hypothesis", "pyarrow"),
+    "docs/tutorial-rows.md": ("hatchling", "pip"),
+}
+"""Packages that tests of a page import, and its readers do not need."""
+
+_OURS: Final = re.compile(r"(?:.*/changewire|\.)(?:\[(.+)\])?")
+_NOTE: Final = re.compile(r"\[`changewire\[(\S+)\]`\]\(")
 
 
-def follow(page: str, folder: Path) -> None:
-    """Install as a page says, in a new folder next to the clone, and run its other blocks."""
-    folder.mkdir(parents=True)
-    folder.joinpath("changewire").symlink_to(ROOT)
-    steps: list[tuple[str, str]] = []
+def requirements(page: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the extras and the other packages that a page says to install.
+
+    It says so by commands, or by names of extras that link to the page on installing.
+    """
+    text = ROOT.joinpath(page).read_text(encoding="utf-8")
+    extras = {extra for note in _NOTE.findall(text) for extra in note.split(",")}
+    others: set[str] = set()
     for block in all_blocks(page):
-        if block.language == "console":
-            lines = [line for line in block.code.splitlines() if line.startswith("$ ")]
-            steps += [("console", line.removeprefix("$ ")) for line in lines]
-        elif block.language in {"python", "sh"}:
-            steps.append((block.language, block.code))
-    (_, environment), (_, install), *rest = steps
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    subprocess.run(
-        ["bash", "-ec", f"{environment}\n{install}\npython -c '{_DRIVER}'"],  # noqa: S607 - the system's own
-        cwd=folder,
-        env=variables,
-        check=True,
-        input=json.dumps(rest),
-        encoding="utf-8",
-    )
+        for command in re.findall(r"pip install ([^&\n]+)", block.code):
+            for word in shlex.split(command, comments=True):
+                if found := _OURS.fullmatch(word):
+                    extras |= set((found[1] or "").split(","))
+                elif word[0] not in "-./":
+                    others.add(word)
+    return frozenset(extras - {""}), frozenset(others)
+
+
+def check(wheel: Path, folder: Path, pages: Iterable[str]) -> Iterator[str]:
+    """Yield the pages whose tests fail in the environment of their own requirements."""
+    alike: dict[tuple[frozenset[str], frozenset[str]], list[str]] = defaultdict(list)
+    for page in pages:
+        alike[requirements(page)].append(page)
+    for number, ((extras, others), group) in enumerate(alike.items()):
+        environment = folder / f"environment-{number}"
+        ours = f"{wheel}[{','.join(sorted(extras))}]"
+        helpers = {name for page in group for name in HELPERS.get(page, ())}
+        install(environment, ours, *sorted({*others, *helpers, "pytest"}))
+        for page in group:
+            if not passes(environment, page):
+                yield page
+
+
+def install(environment: Path, *wanted: str) -> None:
+    """Make an environment with what is wanted; versions that are not named are the pinned ones."""
+    pins = f"--constraint={ROOT / 'constraints' / 'dev.txt'}"
+    place = f"--python={environment}"
+    for words in (("venv", "--clear", environment), ("pip", "install", place, pins, *wanted)):
+        subprocess.run(["uv", "--quiet", *words], check=True)  # noqa: S607 - nox installs it
+
+
+def passes(environment: Path, page: str) -> bool:
+    """Return whether the tests of a page pass in an environment, as if it had been activated."""
+    programs = environment / "bin"
+    extras, others = map(sorted, requirements(page))
+    sys.stdout.write(f"{page}: {extras} and {others}\n")
+    sys.stdout.flush()
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    path = os.pathsep.join((str(programs), os.environ["PATH"]))
+    return not subprocess.run(
+        [programs / "python", "-m", "pytest", "-q", "-m", "", f"tests/docs/{TESTS[page]}"],
+        cwd=ROOT,
+        env={**kept, "PATH": path, "VIRTUAL_ENV": str(environment)},
+        check=False,
+    ).returncode
 
 
 if __name__ == "__main__":
-    for number, name in enumerate(PAGES):
-        follow(name, Path(sys.argv[1], str(number)))
+    wheel, folder = (Path(word).resolve() for word in sys.argv[1:3])
+    failed = [*check(wheel, folder, sys.argv[3:] or TESTS)]
+    sys.exit(f"failed: {', '.join(failed)}" if failed else None)

@@ -13,9 +13,6 @@ from typing import Any, Final
 
 import pytest
 from tests.docs.pages import Block, all_blocks
-from typer.testing import CliRunner
-
-from changewire.cli.app import app
 
 _SHELL: Final = re.compile(r"[|<>;&$`*]")
 """What only a shell can read."""
@@ -80,6 +77,11 @@ def _calls(code: str) -> Iterator[tuple[str, str]]:
 def _shown(command: str) -> str:
     """Return what a command shows, standard error last; our own needs no process of its own."""
     if command.startswith("changewire ") and not _SHELL.search(command):
+        # Pages that do not use the command run without the extra `cli`.
+        from typer.testing import CliRunner
+
+        from changewire.cli.app import app
+
         words = shlex.split(command.replace("\\\n", ""))[1:]
         ended = CliRunner(env={"COLUMNS": "100"}).invoke(app, words)
         output = ended.stdout + ended.stderr

@@ -122,15 +122,27 @@ def commands(block: Block) -> Iterator[list[str]]:
                 yield shlex.split(words)[1:]
 
 
+def inline(page: str) -> Iterator[list[str]]:
+    """Yield the words of each call of our program within a text."""
+    text = ROOT.joinpath(page).read_text(encoding="utf-8")
+    for words in re.findall(r"(?<!`)`changewire ([a-z][^`\n]*)`", text):
+        yield shlex.split(words.partition(" -- ")[0])
+
+
 CALLS: Final = [
-    (f"{block.page}:{block.line}", words)
-    for block in BLOCKS
-    if block.language in {"sh", "console"}
-    for words in commands(block)
+    *(
+        (f"{block.page}:{block.line}", words)
+        for block in BLOCKS
+        if block.language in {"sh", "console"}
+        for words in commands(block)
+    ),
+    *((page, words) for page in PAGES if page != "CHANGELOG.md" for words in inline(page)),
 ]
 
 
-@pytest.mark.parametrize(("place", "words"), CALLS, ids=[call[0] for call in CALLS])
+@pytest.mark.parametrize(
+    ("place", "words"), CALLS, ids=[" ".join([place, *words[:2]]) for place, words in CALLS]
+)
 def test_commands_and_options_on_pages_exist(place: str, words: list[str]) -> None:
     """Each call of the program is of a command that it has, with options that it knows."""
     command: Any = typer.main.get_command(app)

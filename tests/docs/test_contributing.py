@@ -220,7 +220,7 @@ def test_a_new_column_type_is_a_row_in_the_schemas(copy: Copy) -> None:
 GUIDE = "docs/how-to/regenerate.md"
 
 
-def test_the_new_property_of_the_guide_is_a_column_with_its_value(copy: Copy) -> None:
+def test_the_guide_makes_a_column(copy: Copy) -> None:
     """Who adds the guide's property reads its value in a typed column, as the guide prints it."""
     ((name, added),) = json.loads(blocks(GUIDE, "json")[0]).items()
 

@@ -1,4 +1,4 @@
-"""Pages, docstrings and help texts are in plain English, as far as patterns can tell."""
+"""Pages, docstrings, help and error texts are in plain English, as far as patterns can tell."""
 
 from __future__ import annotations
 
@@ -14,28 +14,32 @@ def test_pages_are_plain(page: Path) -> None:
     assert [*found_in(page)] == []
 
 
-def test_docstrings_and_help_texts_are_plain() -> None:
-    """No module of the packages has one of the patterns in a docstring or a help text."""
+def test_texts_of_modules_are_plain() -> None:
+    """No module of the packages has one of the patterns in a docstring, help or error text."""
     found = [(path.name, *problem) for path in modules() for problem in found_in(path)]
     assert found == []
 
 
 def test_texts_of_modules_are_found(tmp_path: Path) -> None:
-    """Docstrings of all kinds and help texts are read, at their lines; other text is not."""
+    """Docstrings, help and error texts are read, at their lines; single words are not."""
     module = tmp_path / "module.py"
     module.write_text(
-        '"""It holds."""\n\nA = "holds"\n"""A\n\nstands."""\noption(help="told")\n', "utf-8"
+        '"""It holds."""\n\nA = "holds"\n"""A\n\nstands."""\nraise E(f"{a} is told")\n'
+        'option(help="told")\n',
+        "utf-8",
     )
     assert [(line, words) for line, words, _ in found_in(module)] == [
         (1, "holds"),
         (6, "stands"),
         (7, "told"),
+        (8, "told"),
     ]
 
 
 EXAMPLES = (
     "Users are told.",
     "It is no model.",
+    "The table is made anew.",
     "the table beside it",
     "A row holds it.",
     "This stands for a key.",

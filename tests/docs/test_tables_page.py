@@ -10,7 +10,7 @@ from tests.docs.pages import blocks
 from tests.runtime.tables.histories import applied, placed, rows
 
 from changewire.engines.applied import COUNTED, NOT_APPLIED
-from changewire_messages.tables.spark import ROW_STATE
+from changewire_messages.tables.arrow import ROW_STATE
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -63,4 +63,4 @@ def test_fields_of_the_metadata_are_listed() -> None:
     """The page names each field of the column of metadata."""
     section = TEXT.partition("## Row metadata")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]+`) \|", section, re.MULTILINE)
-    assert [n for row in rows for n in re.findall("`([a-z]+)`", row)] == [*ROW_STATE.names]
+    assert [n for row in rows for n in re.findall("`([a-z]+)`", row)] == [f.name for f in ROW_STATE]

@@ -69,7 +69,7 @@ def _delete(record_key: bytes, options: cw.DecodeOptions) -> cw.Change:
         sequence=None,
         ddl=None,
         schema_fingerprint=None,
-        attributes={"null_value": True},
+        attributes={"tombstone": True},
     )
 
 

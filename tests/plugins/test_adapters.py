@@ -63,7 +63,7 @@ def test_an_adapter_may_refuse(adapt: Adapt) -> None:
         ("failing", "a change from the adapter, which raised KeyError"),
         ("nothing", "a change from the adapter"),
         ("wrong", "a change, with one of insert, update"),
-        ("unwritable", "a change that JSON can hold"),
+        ("unwritable", "a change that JSON can represent"),
     ],
 )
 def test_an_adapter_that_fails_loses_no_message(name: str, expected: str, adapt: Adapt) -> None:

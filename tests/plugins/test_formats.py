@@ -123,8 +123,8 @@ def run(program: str, *folders: Path) -> list[str]:
 BROKEN = {
     "missing": ("no_such_package.family", "ModuleNotFoundError"),
     "attribute": ("json:nothing", "AttributeError"),
-    "function": ("json:dumps", "is no family"),
-    "other": ("json", "is no family"),
+    "function": ("json:dumps", "is not a family"),
+    "other": ("json", "is not a family"),
     "misnamed": (f"{PACKAGE}.shop", "is the family of another"),
     "rows-only": (f"{PACKAGE}.rows", "is the family of another"),
 }

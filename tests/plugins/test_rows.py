@@ -66,7 +66,7 @@ def test_a_row_that_breaks_a_rule_has_every_issue(user: Any) -> None:
 @pytest.mark.parametrize("kind", [int, packed.Delete, cw.aerospike_json.Message])
 def test_only_models_of_schemas_are_read(kind: Any) -> None:
     """Anything else is wrong usage, and said to be so."""
-    with pytest.raises(TypeError, match="is no model of a JSON schema of rows"):
+    with pytest.raises(TypeError, match="is not a model of a JSON schema of rows"):
         cw.row({}, kind)
 
 

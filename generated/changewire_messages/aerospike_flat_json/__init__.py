@@ -58,12 +58,12 @@ FLAT: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
 }
 """Of a model: a property of any name, the map whose entries stand beside it, and by what the property is found."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:b0bcb3e2e7d14b072e460173c0a2170ebf8b8dfc65197b3aa4dd453e2a95436d",
-    "Delete": "sha256:8ec5451e67b315e9b7eb39f7fc224a997e6efaf583a1f8e830df47434e0b93aa",
-    "Key": "sha256:24de01c157dc3bb34b9c4b576a9d9138d1818adaf104babb956f0a6852a8f8ea",
-    "KeyBatch": "sha256:ecdbff357543e3ee59dc59a01439e698d25294777b60d231cb86a0c9cb88ffda",
-    "Message": "sha256:92c50f70eca3e1d81a9bf73e6dab8edbc2635df8a6637a07829322d89a820a58",
-    "Write": "sha256:ef72378a333c9cfa41159a7fb588df2929b614710426db2058a60e7b79c9d74a",
+    "Batch": "sha256:be0d2caf477fda5c7384ad3dd1bb1ac167a396dd439c3fa3b579012f9bba8339",
+    "Delete": "sha256:e9fb062b53605d2010af66d90287a90cdc54e3f540f13eca21dde0307c258999",
+    "Key": "sha256:5317d530bc7844b8e78223fdebe9bbe4f05a1fd78674acb63c0d9b0840b39632",
+    "KeyBatch": "sha256:30b2bb2862822a2c601bc57f847de80a24121992b77fa992fda497f020ee84af",
+    "Message": "sha256:31442c68e1c53ea0c6ccd672be1d87d83933c13f28e7030e175864d94baa6d1f",
+    "Write": "sha256:b780ffc115a041aaa7ccfb12ebf848f7a799132827944d22d9ee62d3dac33b0d",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from changewire_messages.fields import Field, Struct
 
 # fmt: off
-DELETE = Struct("Metadata of a delete: a record was deleted. No bins stand beside it.", [
+DELETE = Struct("Metadata of a delete: a record was deleted. It has no bins.", [
     Field("msg", "string", "required", "Kind of the message: always delete."),
     Field("namespace", "string", "required", "Namespace of the record."),
-    Field("set", "string", "optional", "Name of the set; absent where the record is in none or the server did not ship it."),
+    Field("set", "string", "optional", "Name of the set; absent if the record is in none or the server did not ship it."),
     Field("userKey", "json", "optional", "Key by which the application addresses the record: integer, float, string, or bytes as Base64 text; absent unless the server stores it.", "user_key"),
     Field("digest", "bytes", "required", "Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."),
-    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 where the server did not ship it."),
+    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 if the server did not ship it."),
     Field("lut", "integer", "optional", "Time of the last update; absent if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("durable", "boolean", "optional", "Whether the delete left a tombstone on the server; absent means unknown."),
     Field("exp", "integer", "optional", "Time at which the record would have expired. In seconds since the Unix epoch; 0 means never; -1 means never."),
 ])
 KEY = Struct("The key of a record, as the key of a Kafka record; on Pulsar it is the Base64 text of this object.", [
     Field("namespace", "string", "required", "Namespace of the record."),
-    Field("set", "string", "optional", "Name of the set; absent where the record is in none or the server did not ship it."),
+    Field("set", "string", "optional", "Name of the set; absent if the record is in none or the server did not ship it."),
     Field("userKey", "json", "optional", "Key by which the application addresses the record: integer, float, string, or bytes as Base64 text; absent unless the server stores it.", "user_key"),
     Field("digest", "bytes", "required", "Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
@@ -30,26 +30,26 @@ KEY = Struct("The key of a record, as the key of a Kafka record; on Pulsar it is
 _METADATA = Struct("What happened to which record, distinguished by `msg`.", [
     Field("msg", "string", "required", "Kind of the message: always write. / Kind of the message: always delete."),
     Field("namespace", "string", "required", "Namespace of the record."),
-    Field("set", "string", "optional", "Name of the set; absent where the record is in none. / Name of the set; absent where the record is in none or the server did not ship it."),
+    Field("set", "string", "optional", "Name of the set; absent if the record is in none. / Name of the set; absent if the record is in none or the server did not ship it."),
     Field("userKey", "json", "optional", "Key by which the application addresses the record: integer, float, string, or bytes as Base64 text; absent unless the server stores it.", "user_key"),
     Field("digest", "bytes", "required", "Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."),
-    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 where the server did not ship it."),
+    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 if the server did not ship it."),
     Field("lut", "integer", "optional", "Time of the last update; absent if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("exp", "integer", "optional", "Time at which the record expires; absent if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never. / Time at which the record would have expired. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("durable", "boolean", "partial", "Whether the delete left a tombstone on the server; absent means unknown."),
 ])
-MESSAGE = Struct("One change of one record: its metadata, and beside it each bin under its own name.", [
+MESSAGE = Struct("One change of one record: its metadata, and next to it each bin under its own name.", [
     Field("metadata", _METADATA, "required", "What happened to which record. On the wire it has the name that `metadata-key` of the connector gives."),
-    Field("bins", "json", "required", "Bins of the record by name, with their values after the write. On the wire they stand beside the metadata. Blobs and HyperLogLog are Base64 text that nothing marks as such, GeoJSON is an object, keys of maps are text."),
+    Field("bins", "json", "required", "Bins of the record by name, with their values after the write. On the wire they are next to the metadata. Blobs and HyperLogLog are Base64 text that nothing marks as such, GeoJSON is an object, keys of maps are text."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
-WRITE = Struct("Metadata of a write: a record was created or updated. Which of its bins stand beside it, all or only some, is up to XDR's bin-policy; the message does not tell.", [
+WRITE = Struct("Metadata of a write: a record was created or updated. Whether all of its bins are next to it or only some depends on XDR's bin-policy; the message does not say.", [
     Field("msg", "string", "required", "Kind of the message: always write."),
     Field("namespace", "string", "required", "Namespace of the record."),
-    Field("set", "string", "optional", "Name of the set; absent where the record is in none."),
+    Field("set", "string", "optional", "Name of the set; absent if the record is in none."),
     Field("userKey", "json", "optional", "Key by which the application addresses the record: integer, float, string, or bytes as Base64 text; absent unless the server stores it.", "user_key"),
     Field("digest", "bytes", "required", "Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."),
-    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 where the server did not ship it."),
+    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 if the server did not ship it."),
     Field("lut", "integer", "optional", "Time of the last update; absent if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("exp", "integer", "optional", "Time at which the record expires; absent if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
 ])

@@ -22,8 +22,8 @@ class Write(
     tag_field="msg",
     tag="write",
 ):
-    """Metadata of a write: a record was created or updated. Which of its bins stand beside it,
-    all or only some, is up to XDR's bin-policy; the message does not tell.
+    """Metadata of a write: a record was created or updated. Whether all of its bins are next
+    to it or only some depends on XDR's bin-policy; the message does not say.
     """
 
     msg: ClassVar[Literal["write"]] = "write"
@@ -33,7 +33,7 @@ class Write(
     """Namespace of the record."""
 
     set: str | None | UnsetType = UNSET
-    """Name of the set; absent where the record is in none."""
+    """Name of the set; absent if the record is in none."""
 
     user_key: Int64 | float | str | None | UnsetType = field(name="userKey", default=UNSET)
     """Key by which the application addresses the record: integer, float, string, or bytes as
@@ -44,8 +44,8 @@ class Write(
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
     gen: Annotated[int, Meta(ge=0, le=2147483647)] | None | UnsetType = UNSET
-    """Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0
-    where the server did not ship it.
+    """Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 if
+    the server did not ship it.
     """
 
     lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None | UnsetType = UNSET
@@ -68,7 +68,7 @@ class Delete(
     tag_field="msg",
     tag="delete",
 ):
-    """Metadata of a delete: a record was deleted. No bins stand beside it."""
+    """Metadata of a delete: a record was deleted. It has no bins."""
 
     msg: ClassVar[Literal["delete"]] = "delete"
     """Kind of the message: always delete."""
@@ -77,7 +77,7 @@ class Delete(
     """Namespace of the record."""
 
     set: str | None | UnsetType = UNSET
-    """Name of the set; absent where the record is in none or the server did not ship it."""
+    """Name of the set; absent if the record is in none or the server did not ship it."""
 
     user_key: Int64 | float | str | None | UnsetType = field(name="userKey", default=UNSET)
     """Key by which the application addresses the record: integer, float, string, or bytes as
@@ -88,8 +88,8 @@ class Delete(
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
     gen: Annotated[int, Meta(ge=0, le=2147483647)] | None | UnsetType = UNSET
-    """Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0
-    where the server did not ship it.
+    """Generation of the record, a counter of its updates that wraps at 16 bits; absent or 0 if
+    the server did not ship it.
     """
 
     lut: Annotated[int, Meta(ge=0, le=253402300799999)] | None | UnsetType = UNSET
@@ -111,13 +111,13 @@ Metadata: TypeAlias = Write | Delete
 
 
 Value: TypeAlias = Any
-"""The value of a bin, or a value in it: anything that JSON can hold. Nothing says of which
-type the bin is.
+"""The value of a bin, or a value in it: anything that JSON can represent. The message does
+not say the type of the bin.
 """
 
 
 class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """One change of one record: its metadata, and beside it each bin under its own name."""
+    """One change of one record: its metadata, and next to it each bin under its own name."""
 
     metadata: Metadata
     """What happened to which record. On the wire it has the name that `metadata-key` of the
@@ -125,8 +125,8 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     """
 
     bins: dict[str, Value]
-    """Bins of the record by name, with their values after the write. On the wire they stand
-    beside the metadata. Blobs and HyperLogLog are Base64 text that nothing marks as such,
+    """Bins of the record by name, with their values after the write. On the wire they are next
+    to the metadata. Blobs and HyperLogLog are Base64 text that nothing marks as such,
     GeoJSON is an object, keys of maps are text.
     """
 
@@ -138,8 +138,8 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
 
 
 Batch: TypeAlias = list[Message]
-"""Several changes in one Kafka record, in the order in which they were shipped; present
-where batching is on.
+"""Several changes in one Kafka record, in the order in which they were shipped; present if
+batching is on.
 """
 
 
@@ -152,7 +152,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=Tru
     """Namespace of the record."""
 
     set: str | None | UnsetType = UNSET
-    """Name of the set; absent where the record is in none or the server did not ship it."""
+    """Name of the set; absent if the record is in none or the server did not ship it."""
 
     user_key: Int64 | float | str | None | UnsetType = field(name="userKey", default=UNSET)
     """Key by which the application addresses the record: integer, float, string, or bytes as

@@ -16,7 +16,7 @@ from changewire_messages.spark_types import struct_type
 __all__ = ["DELETE", "KEY", "MESSAGE", "WRITE"]
 
 DELETE: Final[StructType] = struct_type(fields.DELETE)
-"""Metadata of a delete: a record was deleted. No bins stand beside it."""
+"""Metadata of a delete: a record was deleted. It has no bins."""
 
 KEY: Final[StructType] = struct_type(fields.KEY)
 """The key of a record, as the key of a Kafka record; on Pulsar it is the Base64 text of this
@@ -24,9 +24,9 @@ object.
 """
 
 MESSAGE: Final[StructType] = struct_type(fields.MESSAGE)
-"""One change of one record: its metadata, and beside it each bin under its own name."""
+"""One change of one record: its metadata, and next to it each bin under its own name."""
 
 WRITE: Final[StructType] = struct_type(fields.WRITE)
-"""Metadata of a write: a record was created or updated. Which of its bins stand beside it, all or
-only some, is up to XDR's bin-policy; the message does not tell.
+"""Metadata of a write: a record was created or updated. Whether all of its bins are next to it or
+only some depends on XDR's bin-policy; the message does not say.
 """

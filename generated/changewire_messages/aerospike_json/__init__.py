@@ -70,12 +70,12 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:3f70556a55b0e8f6edfcb962276ba0bcbd678cb44e422628595fd2bfd1b089c2",
-    "Delete": "sha256:6da688f7cb18ec36efaa875206419a46d96c6995dc5edfa0007e7aa5d8db08f6",
-    "Key": "sha256:38ed1c32234d97db4bbab17e5f4f9a97e365b5fd04d5826cc065ecefa2e73844",
-    "KeyBatch": "sha256:8f133f7fbf82bbf58c0d837f3c90a2914c27a7d530cf94d68ff0da5e5375ce20",
-    "Message": "sha256:63ee86341b001dbb2eedff9d8775f607d89f4c56387ff3b967ccc91ca5cc7620",
-    "Write": "sha256:8745fcfcc86d3ba6d98f8908da8580f477a86f93cc857e3bea8c85fca5620ff8",
+    "Batch": "sha256:293fffa35d4a3e9dd665acf3a2afbf20af3677d9e5d44b4f54c4e9eab385588b",
+    "Delete": "sha256:71479215bd0c7cf59e0958bba6490921de51862e36667b28f03884e2d1c7b0ad",
+    "Key": "sha256:2230a54ab75255730bf4727d115a541f1d01e6993bea4dae2aa2dac0de859206",
+    "KeyBatch": "sha256:d7dd20b0fc1f35d71f6e78be644cea9b611b6fe28eefe387fcea51732ac06b28",
+    "Message": "sha256:284f967a475907d9e8f8bfa30b503dff5caed75b107a9a7f27bd3332892bed70",
+    "Write": "sha256:bff5fe27e924ac4dfe39c48b234986e7e7c732701f3d1c96fee6a6f669f09b94",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

@@ -10,7 +10,7 @@ from changewire_messages.fields import Field, ListOf, Struct
 # fmt: off
 KEY = Struct("The key of a record: namespace, set name, digest and user key, as an array of four.", [
     Field("namespace", "string", "required", "Namespace of the record."),
-    Field("set", "string", "nullable", "Name of the set; null where the record is in none or the server did not ship it."),
+    Field("set", "string", "nullable", "Name of the set; null if the record is in none or the server did not ship it."),
     Field("digest", "bytes", "required", "Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."),
     Field("user_key", "json", "nullable", "Key by which the application addresses the record: integer, float, string, or bytes as Base64 text; null unless the server stores it."),
 ])
@@ -18,7 +18,7 @@ DELETE = Struct("A record was deleted. Connectors before 4.0.0 send `msg`, `key`
     Field("msg", "string", "required", "Kind of the message: always delete."),
     Field("key", KEY, "required", "Key of the deleted record."),
     Field("durable", "boolean", "optional", "Whether the delete left a tombstone on the server; absent means unknown."),
-    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."),
+    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 if the server did not ship it."),
     Field("exp", "integer", "optional", "Time at which the record would have expired. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("lut", "integer", "optional", "Time of the last update; null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
@@ -33,17 +33,17 @@ _BIN = Struct("A named value of a record, distinguished by `type`.", [
 MESSAGE = Struct("One change of one record, distinguished by `msg`.", [
     Field("msg", "string", "required", "Kind of the message: always write. / Kind of the message: always delete."),
     Field("key", KEY, "required", "Key of the written record. / Key of the deleted record."),
-    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 where the server did not ship it. / Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 where the server did not ship it."),
+    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 if the server did not ship it. / Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 if the server did not ship it."),
     Field("exp", "integer", "optional", "Time at which the record expires; null or absent if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never. / Time at which the record would have expired. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("lut", "integer", "optional", "Time of the last update; absent or null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped. / Time of the last update; null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "partial", "Bins of the record, with their values after the write."),
     Field("durable", "boolean", "partial", "Whether the delete left a tombstone on the server; absent means unknown."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
-WRITE = Struct("A record was created or updated. It holds all bins of the record or only some, as XDR's bin-policy says; the message does not tell which.", [
+WRITE = Struct("A record was created or updated. It has all bins of the record or only some, as XDR's bin-policy says; the message does not say which.", [
     Field("msg", "string", "required", "Kind of the message: always write."),
     Field("key", KEY, "required", "Key of the written record."),
-    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 where the server did not ship it."),
+    Field("gen", "integer", "optional", "Generation of the record, a counter of its updates that wraps at 16 bits; absent, null or 0 if the server did not ship it."),
     Field("exp", "integer", "optional", "Time at which the record expires; null or absent if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("lut", "integer", "optional", "Time of the last update; absent or null if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "required", "Bins of the record, with their values after the write."),

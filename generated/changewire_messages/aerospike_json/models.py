@@ -19,7 +19,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     """Namespace of the record."""
 
     set: str | None
-    """Name of the set; null where the record is in none or the server did not ship it."""
+    """Name of the set; null if the record is in none or the server did not ship it."""
 
     digest: Annotated[bytes, Meta(max_length=20, min_length=20)]
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
@@ -136,9 +136,9 @@ class BlobBin(
 
 
 Value: TypeAlias = Any
-"""Anything that JSON can hold, nested to any depth: collections may hold each other, null,
-and values of every bin type. Bytes inside a collection are Base64 text that nothing
-marks as such.
+"""Anything that JSON can represent, nested to any depth: collections may contain each
+other, null, and values of every bin type. Bytes inside a collection are Base64 text
+that nothing marks as such.
 """
 
 
@@ -251,8 +251,8 @@ class Write(
     tag_field="msg",
     tag="write",
 ):
-    """A record was created or updated. It holds all bins of the record or only some, as XDR's
-    bin-policy says; the message does not tell which.
+    """A record was created or updated. It has all bins of the record or only some, as XDR's
+    bin-policy says; the message does not say which.
     """
 
     msg: ClassVar[Literal["write"]] = "write"
@@ -263,7 +263,7 @@ class Write(
 
     gen: Annotated[int, Meta(ge=0, le=2147483647)] | None | UnsetType = UNSET
     """Generation of the record, a counter of its updates that wraps at 16 bits; absent, null
-    or 0 where the server did not ship it.
+    or 0 if the server did not ship it.
     """
 
     exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None | UnsetType = UNSET
@@ -304,8 +304,8 @@ class Delete(
     """Whether the delete left a tombstone on the server; absent means unknown."""
 
     gen: Annotated[int, Meta(ge=0, le=2147483647)] | None | UnsetType = UNSET
-    """Generation of the record, a counter of its updates that wraps at 16 bits; null or 0
-    where the server did not ship it.
+    """Generation of the record, a counter of its updates that wraps at 16 bits; null or 0 if
+    the server did not ship it.
     """
 
     exp: Annotated[int, Meta(ge=-1, le=4294967295)] | None | UnsetType = UNSET
@@ -327,8 +327,8 @@ Message: TypeAlias = Write | Delete
 
 
 Batch: TypeAlias = list[Message]
-"""Several changes in one Kafka record, in the order in which they were shipped; present
-where batching is on.
+"""Several changes in one Kafka record, in the order in which they were shipped; present if
+batching is on.
 """
 
 

@@ -60,13 +60,13 @@ ROLES: Final[Mapping[str, str]] = {
 }
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Batch": "sha256:792af7091789f31eebceb13105e2fc7966d653a4f671090948bb6464070e9877",
-    "Delete": "sha256:68c95ffa1b1a270c9fc8cd123661b28adf4c6dc6cb70c13dc015f96ab160b343",
-    "Key": "sha256:0953a9808dbd0f7e4c20b4532fb90bc93ffb277769388ad428ecc74e0dbe8bef",
-    "KeyBatch": "sha256:fbddb53d84c13efcbcd20eb05ae51d31f4d4c7b2f92f4ae89edc13e5575151a7",
-    "LegacyDelete": "sha256:f89da325f6173f958914f8d8961d6f4e7214c7a2628b57d3648423b7b358986c",
-    "Message": "sha256:174200dc38f863523ce07776d4aea7536f6e21ff42a9663e6326947120863164",
-    "Write": "sha256:20f33042e85f0bb34c0603b1c88826c0607ee02194d54e19cb117faaf524235f",
+    "Batch": "sha256:102420162a73c00a4cc231cbb6d7486d680ec59885e59dffe8eb8c99a39b0e26",
+    "Delete": "sha256:4e3ff4621207532948e75669396e341e893378d19044d02f643a3deffe3cebf0",
+    "Key": "sha256:8118e4bf010fdaccba62c54cbf8cbf7b4494261042b6e773306c14d21ada2725",
+    "KeyBatch": "sha256:126e28b59e28e8a82a3c27c04088ec2c607e1fbe4256bccb3977b1ba70e9dfa1",
+    "LegacyDelete": "sha256:e5dcd62a355151ab8d875e142235c3ed3ffdfd7db1ae7bbd0eca2d0a448369db",
+    "Message": "sha256:813d680828a0d478dbbbfb2144e42b762e6b4fbc275abb2489452b407657125f",
+    "Write": "sha256:2c8a2d005f26e866c6de07e135fbe64ef7dd27e3759ec96ad9bbab8164e0f88a",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

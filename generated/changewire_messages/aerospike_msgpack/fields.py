@@ -10,14 +10,14 @@ from changewire_messages.fields import Field, ListOf, Struct
 # fmt: off
 KEY = Struct("The key of a record: namespace, set name, digest and user key, as an array of four.", [
     Field("namespace", "string", "required", "Namespace of the record."),
-    Field("set", "string", "nullable", "Name of the set; nil where the record is in none or the server did not ship it."),
+    Field("set", "string", "nullable", "Name of the set; nil if the record is in none or the server did not ship it."),
     Field("digest", "bytes", "required", "Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."),
     Field("user_key", "exact", "nullable", "Key by which the application addresses the record: integer, float, string or bytes; nil unless the server stores it."),
 ])
 _DELETE_PAYLOAD = Struct("A deleted record, as connectors since 4.0.0 send it.", [
     Field("key", KEY, "required", "Key of the deleted record."),
     Field("flags", "integer", "required", "Bits: 1 says that the delete left a tombstone on the server (a durable delete). Others are kept as they are."),
-    Field("gen", "integer", "nullable", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where the server did not ship it."),
+    Field("gen", "integer", "nullable", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 if the server did not ship it."),
     Field("exp", "integer", "nullable", "Time at which the record would have expired; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("lut", "integer", "nullable", "Time of the last update; nil if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
 ])
@@ -37,15 +37,15 @@ LEGACY_DELETE = Struct("A record was deleted, as connectors before 4.0.0 send it
     Field("payload", _LEGACY_DELETE_PAYLOAD, "required", "What was deleted."),
     Field("_extra", "extra", "optional", "Positions that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
-_BIN = Struct("A named value of a record; `type` says what `value` holds, and what `flags` mean.", [
+_BIN = Struct("A named value of a record; `type` says the type of `value` and the meaning of `flags`.", [
     Field("name", "string", "required", "Name of the bin; empty in a single-bin namespace."),
     Field("type", "integer", "required", "Particle type of the bin."),
-    Field("flags", "integer", "required", "`type` says what it is."),
-    Field("value", "exact", "required", "`type` says what it is."),
+    Field("flags", "integer", "required", "Its meaning depends on `type`."),
+    Field("value", "exact", "required", "Its meaning depends on `type`."),
 ])
-_WRITE_PAYLOAD_OR_DELETE_PAYLOAD_OR_LEGACY_DELETE_PAYLOAD = Struct("A written record. Connectors before 4.0.0 send the same five positions, and 0 in place of nil. / A deleted record, as connectors since 4.0.0 send it. / A deleted record, without generation and times.", [
+_WRITE_PAYLOAD_OR_DELETE_PAYLOAD_OR_LEGACY_DELETE_PAYLOAD = Struct("A written record. Connectors before 4.0.0 send the same five positions, and 0 instead of nil. / A deleted record, as connectors since 4.0.0 send it. / A deleted record, without generation and times.", [
     Field("key", KEY, "required", "Key of the written record. / Key of the deleted record."),
-    Field("gen", "integer", "partial", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where the server did not ship it."),
+    Field("gen", "integer", "partial", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 if the server did not ship it."),
     Field("exp", "integer", "partial", "Time at which the record expires; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never. / Time at which the record would have expired; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("lut", "integer", "partial", "Time of the last update; nil if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "partial", "Bins of the record, with their values after the write."),
@@ -57,14 +57,14 @@ MESSAGE = Struct("One change of one record.", [
     Field("payload", _WRITE_PAYLOAD_OR_DELETE_PAYLOAD_OR_LEGACY_DELETE_PAYLOAD, "required", "What was written. / What was deleted."),
     Field("_extra", "extra", "optional", "Positions that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
-_WRITE_PAYLOAD = Struct("A written record. Connectors before 4.0.0 send the same five positions, and 0 in place of nil.", [
+_WRITE_PAYLOAD = Struct("A written record. Connectors before 4.0.0 send the same five positions, and 0 instead of nil.", [
     Field("key", KEY, "required", "Key of the written record."),
-    Field("gen", "integer", "nullable", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where the server did not ship it."),
+    Field("gen", "integer", "nullable", "Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 if the server did not ship it."),
     Field("exp", "integer", "nullable", "Time at which the record expires; nil if the server did not ship it. In seconds since the Unix epoch; 0 means never; -1 means never."),
     Field("lut", "integer", "nullable", "Time of the last update; nil if the server did not ship it. In milliseconds since the Unix epoch; 0 means not shipped."),
     Field("bins", ListOf(_BIN), "required", "Bins of the record, with their values after the write."),
 ])
-WRITE = Struct("A record was created or updated. It holds all bins of the record or only some, as XDR's bin-policy says; the message does not tell which.", [
+WRITE = Struct("A record was created or updated. It has all bins of the record or only some, as XDR's bin-policy says; the message does not say which.", [
     Field("version", "integer", "required", "Version of the format: always 1."),
     Field("type", "integer", "required", "Type of the message: 1, a write."),
     Field("payload", _WRITE_PAYLOAD, "required", "What was written."),

@@ -20,7 +20,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     """Namespace of the record."""
 
     set: str | None
-    """Name of the set; nil where the record is in none or the server did not ship it."""
+    """Name of the set; nil if the record is in none or the server did not ship it."""
 
     digest: Annotated[bytes, Meta(max_length=20, min_length=20)]
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
@@ -46,7 +46,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
 
 
 class Bin(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
-    """A named value of a record; `type` says what `value` holds, and what `flags` mean."""
+    """A named value of a record; `type` says the type of `value` and the meaning of `flags`."""
 
     name: str
     """Name of the bin; empty in a single-bin namespace."""
@@ -55,22 +55,22 @@ class Bin(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=
     """Particle type of the bin."""
 
     flags: Int64
-    """`type` says what it is."""
+    """Its meaning depends on `type`."""
 
     value: Any
-    """`type` says what it is."""
+    """Its meaning depends on `type`."""
 
 
 class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
-    """A written record. Connectors before 4.0.0 send the same five positions, and 0 in place
-    of nil.
+    """A written record. Connectors before 4.0.0 send the same five positions, and 0 instead of
+    nil.
     """
 
     key: Key
     """Key of the written record."""
 
     gen: Annotated[int, Meta(ge=0, le=2147483647)] | None
-    """Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where
+    """Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 if
     the server did not ship it.
     """
 
@@ -105,8 +105,8 @@ class WritePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, ar
 class Write(
     Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True, kw_only=True
 ):
-    """A record was created or updated. It holds all bins of the record or only some, as XDR's
-    bin-policy says; the message does not tell which.
+    """A record was created or updated. It has all bins of the record or only some, as XDR's
+    bin-policy says; the message does not say which.
     """
 
     version: Literal[1] = 1
@@ -134,7 +134,7 @@ class DeletePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, a
     """
 
     gen: Annotated[int, Meta(ge=0, le=2147483647)] | None
-    """Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 where
+    """Generation of the record, a counter of its updates that wraps at 16 bits; nil or 0 if
     the server did not ship it.
     """
 
@@ -206,8 +206,8 @@ Message: TypeAlias = Write | Delete | LegacyDelete
 
 
 Batch: TypeAlias = list[Message]
-"""Several changes in one Kafka record, in the order in which they were shipped; present
-where batching is on.
+"""Several changes in one Kafka record, in the order in which they were shipped; present if
+batching is on.
 """
 
 
@@ -218,9 +218,9 @@ its elements, in their order.
 
 
 Value: TypeAlias = Any
-"""Anything that MessagePack can hold, nested to any depth: collections may hold each
-other, nil, and values of every bin type. Inside a collection serialized objects and
-GeoJSON are extensions, whose code is the particle type.
+"""Anything that MessagePack can represent, nested to any depth: collections may contain
+each other, nil, and values of every bin type. Inside a collection serialized objects
+and GeoJSON are extensions, whose code is the particle type.
 """
 _BIN_TYPES: Mapping[int, type] = {
     0: type(None),

@@ -29,6 +29,6 @@ MESSAGE: Final[StructType] = struct_type(fields.MESSAGE)
 """One change of one record."""
 
 WRITE: Final[StructType] = struct_type(fields.WRITE)
-"""A record was created or updated. It holds all bins of the record or only some, as XDR's
-bin-policy says; the message does not tell which.
+"""A record was created or updated. It has all bins of the record or only some, as XDR's bin-policy
+says; the message does not say which.
 """

@@ -41,7 +41,7 @@ EXACT: Final = False
 ROLES: Final[Mapping[str, str]] = {}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Change": "sha256:a24ca758e928cade5c1f7cb4c87682b298c41a0ac1e27f5fa2494d94e1d1d5e2",
-    "Rejection": "sha256:0193890f3382b02f2e7cb858de026779e972d7bfb89c9d84b94947e5fb49ebb3",
+    "Change": "sha256:1aa973feda49d637375e3c5e73dbe01b0b5e54fede647e174bdeec9138407975",
+    "Rejection": "sha256:026db205a466527c182a9c577c2f5c7e235a43d4055eabd1a158b2d61a9311a4",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""

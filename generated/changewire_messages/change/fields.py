@@ -10,9 +10,9 @@ from changewire_messages.fields import Field, ListOf, Struct
 # fmt: off
 _SOURCE = Struct("The place in the source system that a change came from.", [
     Field("system", "string", "required", "Kind of the source system: aerospike, lindorm or dataworks."),
-    Field("database", "string", "nullable", "Database, or namespace, of the row; null where the message does not tell."),
-    Field("schema", "string", "nullable", "Schema within the database; null where the source has none."),
-    Field("table", "string", "nullable", "Table, or set, of the row; null where the message does not tell."),
+    Field("database", "string", "nullable", "Database, or namespace, of the row; null if the message does not say."),
+    Field("schema", "string", "nullable", "Schema within the database; null if the source has none."),
+    Field("table", "string", "nullable", "Table, or set, of the row; null if the message does not say."),
 ])
 _SEQUENCE = Struct("A pair that orders the changes of one row: by major, then by minor.", [
     Field("major", "integer", "required", "First part, in the unit of the format: milliseconds since the Unix epoch for Aerospike and Lindorm, the sequenceId for DataWorks."),
@@ -21,14 +21,14 @@ _SEQUENCE = Struct("A pair that orders the changes of one row: by major, then by
 CHANGE = Struct("One change of one row, or one control event, whatever format it came in. In Python the values of `key`, `before` and `after` are typed (bytes, UTC datetimes, Decimals); as JSON text bytes are Base64, times ISO 8601 and decimals text with every digit.", [
     Field("op", "string", "required", "What happened. A row was inserted, updated, upserted (the source does not tell insert from update), deleted, or read by an export; any other is a control event that changes no row by itself."),
     Field("source", _SOURCE, "required", "Where the change was made."),
-    Field("key", "json", "nullable", "Columns that name the row, with their values; null where the message does not tell."),
-    Field("before_key", "json", "nullable", "The row's key before the change, where the change moved it to another key; otherwise null."),
-    Field("before", "json", "nullable", "Columns before the change; null where the source does not send them."),
-    Field("after", "json", "nullable", "Columns after the change; null for a delete. A column that the message does not hold is absent, never null."),
-    Field("event_time", "datetime", "nullable", "When the change was made, as the source says; null where it does not."),
-    Field("sequence", _SEQUENCE, "nullable", "Place of the change among all changes of its row; null where the message has none."),
+    Field("key", "json", "nullable", "Columns that name the row, with their values; null if the message does not say."),
+    Field("before_key", "json", "nullable", "The row's key before the change, if the change moved it to another key; otherwise null."),
+    Field("before", "json", "nullable", "Columns before the change; null if the source does not send them."),
+    Field("after", "json", "nullable", "Columns after the change; null for a delete. A column that the message lacks is absent, never null."),
+    Field("event_time", "datetime", "nullable", "When the change was made, as the source says; null if it does not."),
+    Field("sequence", _SEQUENCE, "nullable", "Place of the change among all changes of its row; null if the message has none."),
     Field("ddl", "string", "nullable", "Text of the data-definition statement of a ddl event; otherwise null."),
-    Field("schema_fingerprint", "string", "nullable", "Fingerprint of the schema embedded in the message; null where it has none."),
+    Field("schema_fingerprint", "string", "nullable", "Fingerprint of the schema embedded in the message; null if it has none."),
     Field("attributes", "json", "required", "What only this format has, by its own names."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
@@ -39,12 +39,12 @@ _REASON = Struct("One rule that a message broke, and where.", [
     Field("expected", "string", "required", "What the rule asks for."),
     Field("actual", "string", "required", "Type of what was found."),
 ])
-REJECTION = Struct("Why one element of a message was rejected. It holds no value of the message, only places and types.", [
-    Field("element", "integer", "required", "Index of the element in its batch; 0 where the message is no batch."),
+REJECTION = Struct("Why one element of a message was rejected. It has no values of the message, only places and types.", [
+    Field("element", "integer", "required", "Index of the element in its batch; 0 if the message is not a batch."),
     Field("code", "string", "required", "Stable code of the first reason."),
     Field("pointer", "string", "required", "JSON Pointer (RFC 6901) to the first reason's place in the message; empty for the message itself."),
     Field("message", "string", "required", "The first reason as a sentence, without values."),
-    Field("byte_offset", "integer", "nullable", "Place in the bytes of the message where the parser stopped; null where the bytes could be parsed."),
+    Field("byte_offset", "integer", "nullable", "Place in the bytes of the message where the parser stopped; null if the bytes could be parsed."),
     Field("format", "string", "required", "Name of the format by which the message was read."),
     Field("reasons", ListOf(_REASON), "required", "Every reason, the first one included."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),

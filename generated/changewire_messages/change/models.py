@@ -20,13 +20,13 @@ class Source(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """Kind of the source system: aerospike, lindorm or dataworks."""
 
     database: str | None
-    """Database, or namespace, of the row; null where the message does not tell."""
+    """Database, or namespace, of the row; null if the message does not say."""
 
     schema: str | None
-    """Schema within the database; null where the source has none."""
+    """Schema within the database; null if the source has none."""
 
     table: str | None
-    """Table, or set, of the row; null where the message does not tell."""
+    """Table, or set, of the row; null if the message does not say."""
 
 
 ColumnValue: TypeAlias = Any
@@ -78,32 +78,30 @@ class Change(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """Where the change was made."""
 
     key: Row | None
-    """Columns that name the row, with their values; null where the message does not tell."""
+    """Columns that name the row, with their values; null if the message does not say."""
 
     before_key: Row | None
-    """The row's key before the change, where the change moved it to another key; otherwise
-    null.
-    """
+    """The row's key before the change, if the change moved it to another key; otherwise null."""
 
     before: Row | None
-    """Columns before the change; null where the source does not send them."""
+    """Columns before the change; null if the source does not send them."""
 
     after: Row | None
-    """Columns after the change; null for a delete. A column that the message does not hold is
-    absent, never null.
+    """Columns after the change; null for a delete. A column that the message lacks is absent,
+    never null.
     """
 
     event_time: datetime | None
-    """When the change was made, as the source says; null where it does not."""
+    """When the change was made, as the source says; null if it does not."""
 
     sequence: Sequence | None
-    """Place of the change among all changes of its row; null where the message has none."""
+    """Place of the change among all changes of its row; null if the message has none."""
 
     ddl: str | None
     """Text of the data-definition statement of a ddl event; otherwise null."""
 
     schema_fingerprint: str | None
-    """Fingerprint of the schema embedded in the message; null where it has none."""
+    """Fingerprint of the schema embedded in the message; null if it has none."""
 
     attributes: Row
     """What only this format has, by its own names."""
@@ -132,12 +130,12 @@ class Reason(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
 
 
 class Rejection(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
-    """Why one element of a message was rejected. It holds no value of the message, only places
+    """Why one element of a message was rejected. It has no values of the message, only places
     and types.
     """
 
     element: Annotated[int, Meta(ge=0, le=9223372036854775807)]
-    """Index of the element in its batch; 0 where the message is no batch."""
+    """Index of the element in its batch; 0 if the message is not a batch."""
 
     code: str
     """Stable code of the first reason."""
@@ -151,8 +149,8 @@ class Rejection(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_on
     """The first reason as a sentence, without values."""
 
     byte_offset: Annotated[int, Meta(ge=0, le=9223372036854775807)] | None
-    """Place in the bytes of the message where the parser stopped; null where the bytes could
-    be parsed.
+    """Place in the bytes of the message where the parser stopped; null if the bytes could be
+    parsed.
     """
 
     format: str

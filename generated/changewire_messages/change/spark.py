@@ -21,6 +21,6 @@ Base64, times ISO 8601 and decimals text with every digit.
 """
 
 REJECTION: Final[StructType] = struct_type(fields.REJECTION)
-"""Why one element of a message was rejected. It holds no value of the message, only places and
+"""Why one element of a message was rejected. It has no values of the message, only places and
 types.
 """

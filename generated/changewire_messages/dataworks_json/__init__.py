@@ -91,17 +91,17 @@ EXACT: Final = True
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "Ddl": "sha256:aa70eea26941a72b07060304f189a79373c51143e48e277ae119fbd5eb531398",
-    "Delete": "sha256:39e548fc37845821698f235c3c3025c2b6d80c04943f600bff162fd7ed6a0ada",
-    "Heartbeat": "sha256:1c7398256907a83963c83e0feb2823771fd2dce66da0a85bbdb03e79250fde8a",
-    "Insert": "sha256:ee2224c1de1643e0bf754a4b5ac0959b3d495ba9587e8763095c4dfcb576e23f",
-    "Message": "sha256:41ba37aac6fc9f664e10d534c6d4a03a38d3d323e18df062192c33e46ed64c92",
-    "Other": "sha256:9a1d6d91baa71edc082eced9630ccd2ec23be5d6ad7c1f2aebf30085a3278acd",
-    "Query": "sha256:df00e218bfb23f1fe6088b6bf7c726135d61d6bae71ef1de098aaf0743483e8a",
-    "Transaction": "sha256:c6f415f2c08eb7f5692ac733629be3bc34a3aade016ce833b6028999dec115ba",
-    "Truncate": "sha256:43178c1a0d8f04927914edaf5021dc070e8117b5357b2d7ca6b5db9f8b3bfcb5",
-    "UpdateAfter": "sha256:4a02c216f5163845609f709d22650c034d4c1395d182753ff7443ce8e7cedcfb",
-    "UpdateBefore": "sha256:5ddfa10bf04fc0f1ce9a1cd3574e317e014f77e28d7065870b9b2eb68f9f036b",
+    "Ddl": "sha256:c83f08545e6ad4526853a3979a8f495cc3ce8b6b13f0e4d6fc30ae8e6cbcef2d",
+    "Delete": "sha256:ea50458409b27ff9fd136a4040c0f1c7c0043b5c6f7a15166173086c9b9ff54c",
+    "Heartbeat": "sha256:7f4a9fa9aa6b9b6abf3c562da9466e1c78bb4ba2c2643719779078d10d1c57d6",
+    "Insert": "sha256:37c0bcfcf8adb2262022fa3868446c34f7d2d317e838d2365bee52e11f5bbd58",
+    "Message": "sha256:610888e62c5d7771867decbc2858bec35ef394bc306265767a04c17a698bfdee",
+    "Other": "sha256:9de751aef1e398b1eda4414c5c3dff775c6452d742f71ff61f30a446b839c01d",
+    "Query": "sha256:3685f6bb3a1e9d5f292e5fc741d565c4cf0614005f8aa462f5ad9877bca08bb4",
+    "Transaction": "sha256:27a901a7778259e7f8425a960e306fb4114b1080e690156e51c5ac8256a03943",
+    "Truncate": "sha256:f7d12f275ee9d9e1b51bfefcfaa3c30461604dd05f7c7d2dd747d57c78654d73",
+    "UpdateAfter": "sha256:5f94b911ed6381ebd28c1303d334331859073fee1e272d2a8d9636c205c6013f",
+    "UpdateBefore": "sha256:932e07e210f8b2cfe39916b82b2b12957372419261c98680ba7df6babad8373f",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

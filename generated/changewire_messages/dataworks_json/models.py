@@ -49,12 +49,12 @@ class DataSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_
     """Columns and their types; null in heartbeats."""
 
     primary_key: list[str] | None | UnsetType = field(name="primaryKey", default=UNSET)
-    """Names of the columns of the primary key; null where the table has none. They may differ
+    """Names of the columns of the primary key; null if the table has none. They may differ
     from those of the columns in case.
     """
 
     source: Source | None | UnsetType = UNSET
-    """Where the table is; null in heartbeats."""
+    """Database and name of the table; null in heartbeats."""
 
 
 class Image(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -117,7 +117,7 @@ class Ddl(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -176,7 +176,7 @@ class Delete(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -211,7 +211,7 @@ class Heartbeat(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -246,7 +246,7 @@ class Insert(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -268,7 +268,7 @@ class UpdateBefore(
     tag_field="op",
     tag="UPDATE_BEFORE",
 ):
-    """The row before an update, where an update is two messages; the one with the row after it
+    """The row before an update, if an update is two messages; the one with the row after it
     has the same `sequenceId`.
     """
 
@@ -283,7 +283,7 @@ class UpdateBefore(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -309,22 +309,20 @@ class UpdateAfter(
     tag_field="op",
     tag="UPDATE_AFTER",
 ):
-    """The row after an update; alone, or with the row before it where an update is one
-    message.
-    """
+    """The row after an update; alone, or with the row before it if an update is one message."""
 
     op: ClassVar[Literal["UPDATE_AFTER"]] = "UPDATE_AFTER"
     """Operation: always UPDATE_AFTER."""
 
     before: Image | None | UnsetType = UNSET
-    """The row before the update; null where it is a message of its own."""
+    """The row before the update; null if it is a message of its own."""
 
     after: Image
     """The row after the update."""
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -359,7 +357,7 @@ class Truncate(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -394,7 +392,7 @@ class Query(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -429,7 +427,7 @@ class Transaction(
 
     sequence_id: str | None | UnsetType = field(name="sequenceId", default=UNSET)
     """Number of the change among those of the synchronization, as text of digits; "-1" for
-    rows of the initial load, null where there is none.
+    rows of the initial load, null if it has no number.
     """
 
     scn: str | None | UnsetType = UNSET
@@ -471,7 +469,7 @@ class Other(
     tag_field="op",
     tag="@open",
 ):
-    """An operation that is not known yet; all that it holds is kept as JSON has it."""
+    """An operation that is not known yet; it is kept whole, as JSON."""
 
     op: OpenTag = field(name="@op")
     """Operation, as it was sent."""

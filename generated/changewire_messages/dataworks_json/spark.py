@@ -42,7 +42,7 @@ MESSAGE: Final[StructType] = struct_type(fields.MESSAGE)
 """One event of a synchronization, with the types of the columns of its rows."""
 
 OTHER: Final[StructType] = struct_type(fields.OTHER)
-"""An operation that is not known yet; all that it holds is kept as JSON has it."""
+"""An operation that is not known yet; it is kept whole, as JSON."""
 
 QUERY: Final[StructType] = struct_type(fields.QUERY)
 """A statement ran that changed rows without images: the table may be stale."""
@@ -54,9 +54,9 @@ TRUNCATE: Final[StructType] = struct_type(fields.TRUNCATE)
 """All rows of a table were removed."""
 
 UPDATE_AFTER: Final[StructType] = struct_type(fields.UPDATE_AFTER)
-"""The row after an update; alone, or with the row before it where an update is one message."""
+"""The row after an update; alone, or with the row before it if an update is one message."""
 
 UPDATE_BEFORE: Final[StructType] = struct_type(fields.UPDATE_BEFORE)
-"""The row before an update, where an update is two messages; the one with the row after it has the
+"""The row before an update, if an update is two messages; the one with the row after it has the
 same `sequenceId`.
 """

@@ -52,12 +52,12 @@ ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 ALONE: Final[Mapping[str, str]] = {"Message": "payload"}
 """Property of a model whose value may be the whole message."""
 DIGESTS: Final[Mapping[str, str]] = {
-    "ConnectSchema": "sha256:84adcb282ecb2efeaf1fb69258d1352bbcbd2c53a75f7933d4419a65dea9e472",
-    "Delete": "sha256:70d456ab19e979a290d344c9b17701d7192b466f7cb2380b27b5fa1391626dfa",
-    "Insert": "sha256:9f05fbf863275df351c875224b07364640dd741461b294b2fcc80c14fa5ffabe",
-    "Message": "sha256:10aea313c1e414265f106021b8e0ee753e8070874cf8468da8361ba46252b3d9",
-    "Read": "sha256:f092d86b6d2b9d587198253bbf5958b592e689427db6b5a79150e655ed5aaa08",
-    "Update": "sha256:c75e25bf0e7ec4e623b4f4c73e652f1df674c765059e922783bff523aae71bc4",
+    "ConnectSchema": "sha256:9d4f6caec675fbf7b4ec654b7ea7fcf0172b6e8cd9d32f6e5384204f692660f1",
+    "Delete": "sha256:881d5f9ff3a7ebb440001693a2a870744e91727d0cfd1209625bdd84bbc52c60",
+    "Insert": "sha256:6e76b68ac791da0204568821cf4111d52d4f0efc5e5903c834063360b24f09ad",
+    "Message": "sha256:aecd8cb9d35951131ede0ffb77822966da20708c3bd9162f813390eab958e9e9",
+    "Read": "sha256:484d0887a4cb42d7b42a27e487066138bd905740f776587dece0074680b95555",
+    "Update": "sha256:f0c54ff7447b2b42f69946351847b5c30918a726a6b61f5492654e59af8b718d",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""
 _messages: Final = Messages(__name__)

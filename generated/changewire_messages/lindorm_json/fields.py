@@ -16,7 +16,7 @@ CONNECT_SCHEMA = Struct("A schema of Kafka Connect as its JsonConverter writes i
     Field("version", "integer", "optional", "Version of the schema of that name."),
     Field("doc", "string", "optional", "Text for readers of the schema."),
     Field("parameters", MapOf("string"), "optional", "Parameters of the logical type, such as the scale of a decimal."),
-    Field("default", "json", "optional", "Value that stands for an absent one."),
+    Field("default", "json", "optional", "Value that replaces an absent one."),
     Field("fields", "json", "optional", "Fields of a struct."),
     Field("items", "json", "optional", "Type of the elements of an array."),
     Field("keys", "json", "optional", "Type of the keys of a map."),
@@ -32,26 +32,26 @@ _SOURCE = Struct("The table of a row, and when the row changed.", [
 DELETE = Struct("A row was deleted.", [
     Field("op", "string", "required", "Operation: always d, for delete."),
     Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
-    Field("before", "json", "optional", "The row before the delete, or its key columns; null or absent where the subscription does not export old images, and the record key alone names the row."),
+    Field("before", "json", "optional", "The row before the delete, or its key columns; null or absent if the subscription does not export old images, and the record key alone names the row."),
     Field("after", "json", "optional", "Null: there is no row."),
-    Field("source", _SOURCE, "required", "Where the row is."),
+    Field("source", _SOURCE, "required", "Database and table of the row."),
 ])
 INSERT = Struct("A row was inserted.", [
     Field("op", "string", "required", "Operation: always c, for create."),
     Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "Null: there was no row."),
     Field("after", "json", "required", "The row after the insert."),
-    Field("source", _SOURCE, "required", "Where the row is."),
+    Field("source", _SOURCE, "required", "Database and table of the row."),
 ])
 _PAYLOAD = Struct("What happened to the row, distinguished by `op`.", [
     Field("op", "string", "required", "Operation: always c, for create. / Operation: always u, for update. / Operation: always d, for delete. / Operation: always r, for read."),
     Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
-    Field("before", "json", "optional", "Null: there was no row. / The row before the update; null or absent where the subscription does not export old images. / The row before the delete, or its key columns; null or absent where the subscription does not export old images, and the record key alone names the row. / Null: nothing changed."),
+    Field("before", "json", "optional", "Null: there was no row. / The row before the update; null or absent if the subscription does not export old images. / The row before the delete, or its key columns; null or absent if the subscription does not export old images, and the record key alone names the row. / Null: nothing changed."),
     Field("after", "json", "optional", "The row after the insert. / The row after the update; without the columns that were deleted. / Null: there is no row. / The row as it was read."),
-    Field("source", _SOURCE, "required", "Where the row is."),
+    Field("source", _SOURCE, "required", "Database and table of the row."),
 ])
 MESSAGE = Struct("One change of one row, with the schema of its payload; or the payload alone.", [
-    Field("schema", "text", "optional", "Kafka Connect schema of the payload; absent, null or empty where the subscription sends none.", "schema_text"),
+    Field("schema", "text", "optional", "Kafka Connect schema of the payload; absent, null or empty if the subscription sends none.", "schema_text"),
     Field("payload", _PAYLOAD, "required", "What happened."),
     Field("_extra", "json", "optional", "Properties that the schema does not name, as a JSON object by JSON Pointer.", "extra"),
 ])
@@ -60,12 +60,12 @@ READ = Struct("A row was read by an export of the whole table.", [
     Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
     Field("before", "json", "optional", "Null: nothing changed."),
     Field("after", "json", "required", "The row as it was read."),
-    Field("source", _SOURCE, "required", "Where the row is."),
+    Field("source", _SOURCE, "required", "Database and table of the row."),
 ])
 UPDATE = Struct("A row was updated, or columns of it were deleted: these are absent from `after`.", [
     Field("op", "string", "required", "Operation: always u, for update."),
     Field("ts_ms", "integer", "required", "Time at which the message was written to Kafka. In milliseconds since the Unix epoch."),
-    Field("before", "json", "optional", "The row before the update; null or absent where the subscription does not export old images."),
+    Field("before", "json", "optional", "The row before the update; null or absent if the subscription does not export old images."),
     Field("after", "json", "required", "The row after the update; without the columns that were deleted."),
-    Field("source", _SOURCE, "required", "Where the row is."),
+    Field("source", _SOURCE, "required", "Database and table of the row."),
 ])

@@ -42,7 +42,7 @@ class ConnectSchema(Struct, frozen=True, gc=False, forbid_unknown_fields=False, 
     """Parameters of the logical type, such as the scale of a decimal."""
 
     default: Any | UnsetType = UNSET
-    """Value that stands for an absent one."""
+    """Value that replaces an absent one."""
 
     fields: list[ConnectSchema] | None | UnsetType = UNSET
     """Fields of a struct."""
@@ -98,15 +98,15 @@ class Delete(
     """Time at which the message was written to Kafka. In milliseconds since the Unix epoch."""
 
     before: Row | None | UnsetType = UNSET
-    """The row before the delete, or its key columns; null or absent where the subscription
-    does not export old images, and the record key alone names the row.
+    """The row before the delete, or its key columns; null or absent if the subscription does
+    not export old images, and the record key alone names the row.
     """
 
     after: Row | None | UnsetType = UNSET
     """Null: there is no row."""
 
     source: Source
-    """Where the row is."""
+    """Database and table of the row."""
 
 
 class Insert(
@@ -127,7 +127,7 @@ class Insert(
     """The row after the insert."""
 
     source: Source
-    """Where the row is."""
+    """Database and table of the row."""
 
 
 class Update(
@@ -142,7 +142,7 @@ class Update(
     """Time at which the message was written to Kafka. In milliseconds since the Unix epoch."""
 
     before: Row | None | UnsetType = UNSET
-    """The row before the update; null or absent where the subscription does not export old
+    """The row before the update; null or absent if the subscription does not export old
     images.
     """
 
@@ -150,7 +150,7 @@ class Update(
     """The row after the update; without the columns that were deleted."""
 
     source: Source
-    """Where the row is."""
+    """Database and table of the row."""
 
 
 class Read(
@@ -171,7 +171,7 @@ class Read(
     """The row as it was read."""
 
     source: Source
-    """Where the row is."""
+    """Database and table of the row."""
 
 
 Payload: TypeAlias = Insert | Update | Delete | Read
@@ -200,7 +200,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
 
     @property
     def schema(self) -> ConnectSchema | None | UnsetType:
-        """Kafka Connect schema of the payload; absent, null or empty where the subscription sends
+        """Kafka Connect schema of the payload; absent, null or empty if the subscription sends
         none.
         """
         return UNSET if self.schema_text is UNSET else _message_schema(self.schema_text)

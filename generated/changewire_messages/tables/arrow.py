@@ -21,7 +21,7 @@ ROW_END: Final[pa.StructType] = arrow_type(fields.ROW_END)
 """A change that ended a version of a row: a write, a delete, or a truncate of its table."""
 
 ROW_MUTATION: Final[pa.StructType] = arrow_type(fields.ROW_MUTATION)
-"""What a change does to one row of a table. The values of the row are those of `after` of the
+"""The effect of a change on one row of a table. The values of the row are those of `after` of the
 change.
 """
 

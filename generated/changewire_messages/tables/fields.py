@@ -28,7 +28,7 @@ ROW_END = Struct("A change that ended a version of a row: a write, a delete, or 
     Field("offset", "integer"),
     Field("element", "int32"),
 ])
-ROW_MUTATION = Struct("What a change does to one row of a table. The values of the row are those of `after` of the change.", [
+ROW_MUTATION = Struct("The effect of a change on one row of a table. The values of the row are those of `after` of the change.", [
     Field("key", "string"),
     Field("kind", "string"),
     Field("sequence", _SEQUENCE),

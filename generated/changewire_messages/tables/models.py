@@ -67,8 +67,8 @@ class RowEnd(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only
 
 
 class RowMutation(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
-    """What a change does to one row of a table. The values of the row are those of `after` of
-    the change.
+    """The effect of a change on one row of a table. The values of the row are those of `after`
+    of the change.
     """
 
     key: str

@@ -41,7 +41,7 @@ def event_of(format: str, system: str) -> Callable[..., ChangeRow]:
                 reader = codec(format)
                 event.attributes["message"] = json_form(reader.parsed(reader.encode(message)))
         except REFUSALS as error:
-            expected = "a message that a control event can hold"
+            expected = "a message that a control event can contain"
             raise DecodeError(format, [_failed(expected)]) from error
         return event
 
@@ -78,7 +78,7 @@ def _fault(change: object) -> Issue | None:
     try:
         found = errors(msgspec.json.decode(msgspec.json.encode(change)), "Change")
     except REFUSALS:
-        return _failed("a change that JSON can hold")
+        return _failed("a change that JSON can represent")
     return _failed(f"a change, with {found[0][2]} at {found[0][0]}") if found else None
 
 
@@ -184,7 +184,7 @@ def _loaded(format: str, point: "EntryPoint") -> Adapter:
         reason = f"{type(error).__name__}: {error}"
         raise FormatError(f"the adapter of {format!r} cannot be loaded ({reason})") from error
     if not isinstance(found, Adapter):
-        raise FormatError(f"the adapter of {format!r} is no changewire.Adapter: {point.value}")
+        raise FormatError(f"the adapter of {format!r} is not a changewire.Adapter: {point.value}")
     delete = found.delete_by_key
     return found._replace(
         change=checked(format, found.change),
@@ -198,7 +198,7 @@ def format_of_model(kind: Any) -> str:
     package, _, module = kind.__module__.rpartition(".")
     name = format_of(package) if module == "models" else None
     if name is None or kind not in codec(name).models:
-        raise TypeError(f"{kind.__name__} is no model of a message")
+        raise TypeError(f"{kind.__name__} is not a model of a message")
     return name
 
 
@@ -247,7 +247,7 @@ def _invalid_key(issue: Issue) -> Issue:
     return Issue("", "invalid-record-key", "tombstones", expected, issue.actual, issue.actual_type)
 
 
-def empty_message(format: str, *, null_value: bool) -> ChangeRow:
+def empty_message(format: str, *, tombstone: bool) -> ChangeRow:
     """Return the control event of a message that has nothing."""
     source = Source(system=adapter(format).system, database=None, schema=None, table=None)
-    return ChangeRow(op="empty", source=source, attributes={"null_value": null_value})
+    return ChangeRow(op="empty", source=source, attributes={"tombstone": tombstone})

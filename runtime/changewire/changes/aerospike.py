@@ -67,7 +67,7 @@ def delete_of(record_key: bytes, options: DecodeOptions, key_of: Callable[[Any],
         op="delete",
         source=source_of(table.SYSTEM, *table.source_of_key(key)),
         key={KEY_COLUMN: key.digest},
-        attributes={**table.attributes_of_key(key), "null_value": True},
+        attributes={**table.attributes_of_key(key), "tombstone": True},
     )
 
 

@@ -182,13 +182,13 @@ class DecodeOptions:
         if len(models) == 1:
             return [self._element(reader, models[0], 0, record_key)]
         if not models:
-            return [(empty_message(reader.format, null_value=False), [])]
+            return [(empty_message(reader.format, tombstone=False), [])]
         return [self._element(reader, model, i, record_key) for i, model in enumerate(models)]
 
     def _without_value(self, record_key: bytes | None) -> ChangeRow | Rejection:
         if self.tombstones == "ignore" or record_key is None:
             name = UNKNOWN if self.format == AUTO else self.format
-            return empty_message(name, null_value=True)
+            return empty_message(name, tombstone=True)
         try:
             return deleted_row(record_key, self)
         except DecodeError as error:
@@ -235,7 +235,7 @@ def _given(options: DecodeOptions) -> list[str]:
 def _check_messages(format: str, given: list[str]) -> None:
     """Check the options of messages that are kept as they are: none for changes, and one format."""
     if format == AUTO:
-        raise ValueError("messages have the columns of one format: name it in place of auto")
+        raise ValueError("messages have the columns of one format: name it instead of auto")
     if given:
         raise ValueError(f"{', '.join(given)}: for changes; messages are kept as they are")
 

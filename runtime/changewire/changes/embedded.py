@@ -21,7 +21,7 @@ def dialect(format: str) -> Dialect:
     found = adapter(format).schemas
     if found is None:
         others = ", ".join(name for name in sorted(BUILT_IN) if adapter(name).schemas)
-        raise ValueError(f"messages of {format} hold no schema; those of {others} do")
+        raise ValueError(f"messages of {format} carry no schema; those of {others} do")
     return found
 
 

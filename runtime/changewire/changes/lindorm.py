@@ -100,7 +100,7 @@ def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
         expected = f"a JSON object with {columns}"
         issue = Issue("", "invalid-record-key", "key", expected, record_key)
         raise DecodeError(wire.FORMAT, [issue])
-    attributes: dict[str, Any] = {"null_value": True}
+    attributes: dict[str, Any] = {"tombstone": True}
     if used:
         attributes["leniencies"] = used
     return ChangeRow(op="delete", source=source_of(table.SYSTEM), key=key, attributes=attributes)

@@ -44,7 +44,7 @@ def _text(values: Any, texts: frozenset[str], name: str) -> bytes:
     try:
         return _write(named)
     except REFUSALS as error:
-        issue = Issue("", "not-encodable", "json", "a row that JSON can hold")
+        issue = Issue("", "not-encodable", "json", "a row that JSON can represent")
         raise DecodeError(name, [issue]) from error
 
 
@@ -55,7 +55,7 @@ def _reader(kind: Any) -> tuple[Codec, frozenset[str]]:
     module: Any = import_module(package) if package != kind.__module__ else None
     name = getattr(kind, "__name__", str(kind))
     if name not in getattr(module, "DIGESTS", ()) or module.ENCODING != "json":
-        raise TypeError(f"{name} is no model of a JSON schema of rows")
+        raise TypeError(f"{name} is not a model of a JSON schema of rows")
     hints = get_type_hints(kind)
     fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
     texts = {name for name, hint in fields.items() if str in {hint, *get_args(hint)}}

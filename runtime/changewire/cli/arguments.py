@@ -38,7 +38,8 @@ def stream_options(
     table_format, trigger = table_format or _DELTA, None if is_continuous else AVAILABLE_NOW
     limit = limit_of(max_dead_letters)
     try:
-        return StreamOptions(log_of(output, table_format), checkpoint, table_format, trigger, limit)
+        log = log_of(whole(output), table_format)
+        return StreamOptions(log, checkpoint, table_format, trigger, limit)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

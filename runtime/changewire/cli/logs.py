@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LogFolder: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DIR", help="Folder of the log: --output of run.")
+    str, typer.Argument(metavar="DIR", help="Output folder of run or stream.")
 ]
 
 LogTarget: TypeAlias = Annotated[
-    str, typer.Option("--target", metavar="TABLE", help="The tables that run fed: its --target.")
+    str, typer.Option("--target", metavar="TABLE", help="The tables: --target of run or stream.")
 ]
 
 

@@ -45,18 +45,18 @@ RowsFormat: TypeAlias = Annotated[
         "-f",
         of=lambda: (*formats(),),
         metavar="FORMAT",
-        help="Format of the messages, if the schema is one of those in messages.",
+        help="Format of the messages, for a schema that messages carry.",
         show_default=False,
     ),
 ]
 
 KeyColumns: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key-column", metavar="COLUMN", help="A column of the key; may be repeated."),
+    typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
 ]
 
 ApplyTruncates: TypeAlias = Annotated[
-    bool, typer.Option("--apply-truncates", help="Truncates remove rows, as they did in run.")
+    bool, typer.Option("--apply-truncates", help="Let truncates remove rows, as in run and stream.")
 ]
 
 QUERY_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {

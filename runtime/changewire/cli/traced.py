@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from changewire.tables.order import Order
 
 REASONS: Final[Mapping[Reason, str]] = {
-    "before-image": "the row before an update changes nothing by itself",
-    "before-image-waits": "the row after this update is not known yet",
-    "duplicate": "the row holds just that already",
+    "before-image": "a before image changes nothing by itself",
+    "before-image-waits": "the after image of this update is not known yet",
+    "duplicate": "the row has this change already",
     "full-load": "a row of an initial load, and the row is from a change with a sequence",
     "older-than-row": "the row is newer",
     "older-than-tombstone": "a newer change deleted the row",
@@ -31,9 +31,9 @@ REASONS: Final[Mapping[Reason, str]] = {
 """Why a change did nothing, in words."""
 
 VERDICTS: Final[Mapping[Verdict, str]] = {
-    "same": "holds what the log says",
+    "same": "agrees with the log",
     "missing": "lacks the row",
-    "left-over": "has a row, which the log says is no more",
+    "left-over": "has a row that is deleted in the log",
     "other-change": "has a row that another change made",
     "other-values": "has other values",
 }

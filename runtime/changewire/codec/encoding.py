@@ -14,7 +14,7 @@ from changewire.codec.places import Flat, flat_of, name_beside, steps_of
 from changewire.codec.wire import REFUSALS, Wire, too_deep
 from changewire_messages.support import Alone, Extra, key_token
 
-_EXPECTED = "a value that the encoding holds as it is"
+_EXPECTED = "a value that the encoding represents exactly"
 _NEW_PLACE = "a new property of an object of the message, or the next position of an array"
 
 

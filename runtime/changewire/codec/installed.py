@@ -28,7 +28,7 @@ RESERVED: Final = frozenset({*FORMATS, "auto", "unknown"})
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _CONSTANTS: Final = frozenset({"DIGESTS", "ENCODING", "EXACT", "FORMAT", "ROLES"})
-_ANEW: Final = "make its package anew with `changewire schema generate` of this version"
+_ANEW: Final = "generate its package again with `changewire schema generate` of this version"
 
 
 class FormatError(ValueError):
@@ -59,7 +59,7 @@ def module_of(format: str) -> ModuleType:
     with loading(format):
         module = point.load()
     if not isinstance(module, ModuleType) or not vars(module).keys() >= _CONSTANTS:
-        raise FormatError(f"format {format!r}: {point.value} is no family of messages: {_ANEW}")
+        raise FormatError(f"format {format!r}: {point.value} is not a family of messages: {_ANEW}")
     if format != module.FORMAT or module.ENCODING not in ENCODINGS.values():
         raise FormatError(f"format {format!r}: {point.value} is the family of another: {_ANEW}")
     return module

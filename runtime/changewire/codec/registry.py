@@ -53,8 +53,8 @@ def codec_of(model: object) -> Codec:
     first = first_of(model)
     found = _codec_of_module(type(first).__module__)
     if found is None:
-        text = f"{type(first).__name__} is no model of a message; use codec(format) for no messages"
-        raise TypeError(text)
+        name = type(first).__name__
+        raise TypeError(f"{name} is not a model of a message; for an empty batch use codec(format)")
     return found
 
 

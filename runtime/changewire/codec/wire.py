@@ -76,6 +76,6 @@ def unexplained(error: BaseException, rule: str) -> Issue:
     if isinstance(error, MemoryError):
         return Issue("", "too-large", rule, "a message that fits into memory")
     if OUT_OF_RANGE in str(error):
-        expected = "a number that binary64 or an integer can hold"
+        expected = "a number that binary64 or an integer can represent"
         return Issue("", "out-of-range", rule, expected)
     return Issue("", "rule-broken", "decode", "a message that its model accepts")

@@ -124,7 +124,7 @@ def legacy(model: object, at: str, issues: list[Issue]) -> object:
     if isinstance(model, aerospike_msgpack.Write):
         for name in _TIMES:
             if getattr(model.payload, name) is None:
-                expected = "a number, 0 where it is not known"
+                expected = "a number, or 0 if it is not known"
                 issues.append(_issue(at, model, name, expected))
         return model
     if not isinstance(model, aerospike_msgpack.Delete):

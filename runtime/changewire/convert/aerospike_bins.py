@@ -58,7 +58,7 @@ def value_to_json(value: Any, at: Path, report: Report) -> Any:
             place = (at, key)
             text = _key_text(key, place, report)
             if text in entries:
-                report.refuse("duplicate-key", place, "a key that as text is no other's", key)
+                report.refuse("duplicate-key", place, "a key whose text no other key has", key)
             entries[text] = value_to_json(item, place, report)
         return entries
     return _scalar_to_json(value, at, report)

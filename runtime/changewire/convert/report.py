@@ -22,7 +22,7 @@ LOSSES: Final[Mapping[str, str]] = {
     "order": "a list or a map without order (that is left out)",
     "particle-type": "a particle type that JSON has a word for (it becomes blob)",
     "unknown-property": "no property or position that the schema does not name (it is left out)",
-    "user-key": "a user key that is no bytes (it becomes Base64 text)",
+    "user-key": "a user key that is not bytes (it becomes Base64 text)",
 }
 """Every loss by its rule, with what would have none."""
 

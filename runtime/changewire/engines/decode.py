@@ -70,7 +70,7 @@ class Decoder:
         return self._rows(no_records(), Elements(), None).schema
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle all but the kernel, which each worker makes anew."""
+        """Pickle all but the kernel, which each worker makes itself."""
         return {name: value for name, value in vars(self).items() if name != "kernel"}
 
     @cached_property

@@ -117,4 +117,4 @@ def _bytes(text: str | UnsetType | None) -> bytes | None:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise ValueError("its text holds half a surrogate pair") from error
+        raise ValueError("its text has half a surrogate pair") from error

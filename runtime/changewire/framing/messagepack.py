@@ -73,7 +73,7 @@ def _skipped(unpacker: msgpack.Unpacker) -> bool:
             f"the message is nested too deep at byte {unpacker.tell()}; take it out of the file"
         ) from error
     except msgpack.FormatError as error:
-        reason = f"byte {unpacker.tell()} is no MessagePack; name the shape of the file"
+        reason = f"byte {unpacker.tell()} is not MessagePack; name the shape of the file"
         raise Damage(reason) from error
     return True
 

@@ -60,7 +60,7 @@ def _rows(arrow: _Arrow, file: str | IO[bytes], path: str) -> Iterator[tuple[Any
     with table:
         present = [name for name in _COLUMNS if name in table.schema_arrow.names]
         if "value" not in present:
-            reason = "there is no column 'value'; rename the column that holds the messages"
+            reason = "there is no column 'value'; rename the column that has the messages"
             raise FramingError(path, None, reason)
         for batch in _batches(arrow, table, present):
             columns = (_column(arrow, batch, name, path) for name in _COLUMNS)

@@ -10,9 +10,9 @@ from changewire.infer.profile import ARRAY, NULL, OBJECT, Profile
 Node = dict[str, Any]
 
 _WORDS: Final = re.compile(r"[^A-Za-z0-9]+")
-_ROW: Final = "To be written: what a row stands for."
-_OBJECT: Final = "To be written: what the object is."
-_COLUMN: Final = "To be written: what it holds."
+_ROW: Final = "To be written: the meaning of a row."
+_OBJECT: Final = "To be written: the meaning of the object."
+_COLUMN: Final = "To be written: the meaning of the column."
 _EXAMPLES: Final[Mapping[str, Any]] = {
     "array": [],
     "boolean": False,

@@ -74,7 +74,9 @@ def template_of(text: str) -> Template:
         raise ValueError(f"no template of a target, {text!r}: {error}") from None
     for field, form, conversion in parts:
         if field not in _FIELDS or form or conversion:
-            raise ValueError(f"{{{field}}} is no field of a target: {', '.join(sorted(_FIELDS))}")
+            raise ValueError(
+                f"{{{field}}} is not a field of a target: {', '.join(sorted(_FIELDS))}"
+            )
     if not text or any("{" in part and "`" in part for part in _SEPARATORS.split(text)):
         raise ValueError(f"no template of a target, {text!r}: it is empty, or quotes a field")
     return Template(text, is_path(text), tuple(sorted({field for field, _, _ in parts if field})))

@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
         return f"{self.code}: {self.pointer}: {self.message}"
 
 
-_MISSING: Final = "the change does not say all that its target is named by"
+_MISSING: Final = "the change lacks a name that its target needs"
 _COLLISION: Final = (
     "another table has the name of its target, but for the case of letters, or the target is a "
     "place of the log or of the checkpoint"

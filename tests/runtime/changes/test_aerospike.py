@@ -197,5 +197,5 @@ def test_what_cannot_be_asked() -> None:
     with pytest.raises(ValueError, match="named by their digest"):
         cw.changes(write(), key_columns=["a"])
     for wrong in (None, [write()], aero.Key("ns", None, DIGEST, None), object()):
-        with pytest.raises(TypeError, match="is no model of a message"):
+        with pytest.raises(TypeError, match="is not a model of a message"):
             cw.changes(wrong)

@@ -164,7 +164,7 @@ def test_types_of_dataworks() -> None:
         ({"type": "int8"}, "lindorm-json", "declares no column"),
         ({}, "lindorm-json", "declares no column"),
         (declared(c={**decimal(0), "parameters": {}}), "lindorm-json", "the scale as text"),
-        ({}, "aerospike-msgpack", "hold no schema"),
+        ({}, "aerospike-msgpack", "carry no schema"),
     ],
 )
 def test_what_declares_no_row_is_refused(schema: Any, format: str, error: str) -> None:

@@ -37,7 +37,7 @@ def test_an_aerospike_key_deletes_its_record(format: str, key: bytes) -> None:
     gone = element(format, key)
     assert (gone.op, gone.before, gone.after, gone.sequence) == ("delete", None, None, None)
     assert (gone.source.database, gone.source.table) == ("shop", "users")
-    assert gone.attributes == {"set": "users", "user_key": "u-17", "null_value": True}
+    assert gone.attributes == {"set": "users", "user_key": "u-17", "tombstone": True}
     assert gone.key == {"aerospike_digest": b"abcdefghijklmnopqrst"}
     assert gone == cw.delete_by_key(key, format=format)
 
@@ -84,7 +84,7 @@ def test_columns_that_are_asked_for_have_to_be_there() -> None:
 def test_a_record_without_key_is_a_control_event(tombstones: Tombstones) -> None:
     """It names no row, so there is nothing to delete."""
     found = element("aerospike-json", None, tombstones)
-    assert (found.op, found.attributes) == ("empty", {"null_value": True})
+    assert (found.op, found.attributes) == ("empty", {"tombstone": True})
 
 
 def test_by_default_records_without_value_change_nothing() -> None:

@@ -124,8 +124,8 @@ def test_positions_order_the_schemas() -> None:
 
 
 def test_formats_without_schemas_are_refused() -> None:
-    """Aerospike messages hold no schema, which is said before any message is read."""
-    with pytest.raises(ValueError, match="aerospike-json hold no schema; those of dataworks-json"):
+    """Aerospike messages carry no schema, which is said before any message is read."""
+    with pytest.raises(ValueError, match="aerospike-json carry no schema; those of dataworks-json"):
         cw.schemas([], format="aerospike-json")
     with pytest.raises(ValueError, match="no format"):
         cw.schemas([], format="x")

@@ -40,7 +40,7 @@ def test_a_change_has_its_place(cli: Cli, kcat: Path) -> None:
     """The line of a change says where it stood, a tombstone is an empty event."""
     change, empty = json_lines(cli("decode", "--as", "changes", "-f", FORMAT, kcat).stdout)
     assert (change["topic"], change["offset"], change["op"]) == ("t", 0, "delete")
-    assert (empty["offset"], empty["op"], empty["attributes"]) == (1, "empty", {"null_value": True})
+    assert (empty["offset"], empty["op"], empty["attributes"]) == (1, "empty", {"tombstone": True})
 
 
 def test_image_is_passed_on(cli: Cli, good: Path) -> None:

@@ -153,7 +153,7 @@ def test_what_listens_and_is_no_kafka_is_told(cli: Cli, monkeypatch: pytest.Monk
         ended = cli("doctor", "--json", "--kafka", f"127.0.0.1:{silent.getsockname()[1]}")
     part = found(ended)["Kafka cluster"]
     assert (part["status"], part["ok"]) == ("unfit", False)
-    assert part["advice"].endswith("it wants TLS or SASL, or is no Kafka")
+    assert part["advice"].endswith("it requires TLS or SASL, or is not Kafka")
     assert (ended.exit_code, ended.stderr) == (1, "")
 
 

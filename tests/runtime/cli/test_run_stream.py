@@ -19,7 +19,7 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 from tests.support.topics import create, produce
 
-from changewire.cli.arguments import table_options
+from changewire.cli.arguments import stream_options, table_options
 from changewire.engines.counts import Counts
 from changewire.engines.options import log_of
 from changewire.engines.spark.run import settings
@@ -39,16 +39,19 @@ def send(kafka: str, topic: str) -> None:
 
 
 @pytest.fixture
-def run(spark: SparkSession, cli: Cli, kafka: str, tmp_path: Path) -> Callable[..., Ended]:
-    """Run the command on a topic of its own, which holds the mixed messages."""
+def run(
+    spark: SparkSession, cli: Cli, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Ended]:
+    """Run the command on a topic of its own, which has the mixed messages, in a working folder."""
     assert spark is not None
+    monkeypatch.chdir(tmp_path)
     topic = tmp_path.name
     create(kafka, topic)
     send(kafka, topic)
 
     def once(*arguments: str) -> Ended:
         source = ("--kafka", kafka, "--subscribe", topic)
-        places = ("--checkpoint", tmp_path / "checkpoint", "-o", tmp_path / "out")
+        places = ("--checkpoint", tmp_path / "checkpoint", "-o", "out")
         return cli("stream", "-f", FORMAT, *source, *places, *arguments)
 
     return once
@@ -192,7 +195,7 @@ def test_a_query_that_fails_is_one_sentence(run: Callable[..., Ended], tmp_path:
     (commits / "00000000000000000000.json").write_text("no commit")
     ended = run()
     assert ended.exit_code == 2
-    file = tmp_path / "out" / "failure.txt"
+    file = Path("out", "failure.txt")
     assert ended.stderr.startswith("the query failed: ")
     assert "Unrecognized token" in ended.stderr
     assert ended.stderr.endswith(f". The whole traceback is in {file}\n")
@@ -244,16 +247,10 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
     assert log_of(str(tmp_path), "iceberg") == "changewire.log"
 
 
-def test_a_stream_feeds_tables(  # noqa: PLR0917 - fixtures
-    run: Callable[..., Ended],
-    cli: Cli,
-    spark: SparkSession,
-    kafka: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_stream_feeds_tables(
+    run: Callable[..., Ended], cli: Cli, spark: SparkSession, kafka: str, tmp_path: Path
 ) -> None:
     """With --target changes are merged; what had no table is replayed when it has one."""
-    monkeypatch.chdir(tmp_path)
     other = examples("write")[0]
     other["key"][2] = "k9lDquN7AXrX4BGwwdLiFDwvs30="
     record = Record(None, json.dumps(other).encode(), Position(topic=tmp_path.name, partition=0))
@@ -304,8 +301,9 @@ def test_a_stream_feeds_tables(  # noqa: PLR0917 - fixtures
 def test_a_path_is_that_of_the_working_directory(
     given: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A relative target is below the working directory; names and URIs stay."""
+    """A relative target or log is below the working directory; names and URIs stay."""
     monkeypatch.chdir(tmp_path)
+    assert stream_options("out", "checkpoint", None).log == f"{tmp_path}/out/log"
     options = table_options(given, {})
     assert options.target == meant.replace("HERE", str(tmp_path))
 

@@ -179,7 +179,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--row-schema", "embedded"], f"messages of {FORMAT} hold no schema"),
+        (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (
             ["--row-schema", "nested"],
             "a schema or its path, found 'nested'",
@@ -188,7 +188,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
         (["--table-format", "iceberg"], "No such option: --table-format"),
         (["--view", "live"], "No such option: --view"),
         (["--target", "lake.{table}"], "has no slash"),
-        (["--target", "lake/{tabel}"], "is no field of a target"),
+        (["--target", "lake/{tabel}"], "is not a field of a target"),
     ],
 )
 def test_what_needs_a_stream_or_spark_is_refused(
@@ -252,7 +252,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--row-schema", "embedded"], f"messages of {FORMAT} hold no schema"),
+        (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (["--row-schema", "missing.json"], "a schema or its path, found 'missing.json'"),
         (["--row-schema", "missing.json", "--as", "messages"], "messages are kept as they are"),
         (["--row-schema", "variant"], "row_schema='variant' is for Spark"),

@@ -77,7 +77,7 @@ def test_schemas_as_json(cli: Cli, topic: Path) -> None:
 
 
 def test_a_format_without_schemas_is_wrong_usage(cli: Cli, good: Path) -> None:
-    """Where messages hold no schema there is nothing to list, which is said."""
+    """If messages carry no schema, there is nothing to list, which is said."""
     ended = cli("schema", "observed", "-f", "aerospike-json", good)
     assert (ended.exit_code, ended.stdout) == (2, "")
-    assert "hold no schema" in ended.stderr
+    assert "carry no schema" in ended.stderr

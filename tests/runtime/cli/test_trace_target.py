@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import history
 
@@ -55,6 +56,15 @@ def test_the_table_is_compared(cli: Callable[..., Ended], output: Path, name: Ve
     assert f"the table {VERDICTS[name]} ({name})" in ended.stderr.replace("\n", " ")
 
 
+def test_a_table_that_was_rewritten_is_compared(cli: Callable[..., Ended], output: Path) -> None:
+    """Text of a table that delta-rs has rewritten is compared, though it is stored as views."""
+    target = table(output.parent / "rewritten", *TARGETS["same"])
+    DeltaTable(target).update({"row": "row"})
+    (file,) = DeltaTable(target).file_uris()
+    assert pq.read_schema(file).field("key").type == pa.string_view()
+    assert cli("trace", output, "id=1", "--target", target).exit_code == 0
+
+
 def test_rows_that_should_not_be_there(cli: Callable[..., Ended], output: Path) -> None:
     """A table may lack the row, or have one that is no more."""
     target = table(output.parent / "target", *TARGETS["same"])
@@ -65,7 +75,7 @@ def test_rows_that_should_not_be_there(cli: Callable[..., Ended], output: Path) 
 
 
 def test_a_row_that_is_flagged_as_deleted_is_none(cli: Callable[..., Ended], output: Path) -> None:
-    """A table that keeps deleted rows holds what the log says of them."""
+    """A table that keeps deleted rows agrees with the log of them."""
     target = table(output.parent / "flagged", *TARGETS["same"], is_deleted=True)
     missing = cli("trace", output, "id=1", "--target", target, "--json")
     assert json_lines(missing.stdout)[-1]["target"] == "missing"

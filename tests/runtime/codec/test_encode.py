@@ -159,7 +159,7 @@ def test_fields_of_wrong_types(fields: dict[str, Any], pointer: str) -> None:
     "model", [object(), 5, "x", {"msg": "write"}, None, aero.StrBin(name="a", value="")]
 )
 def test_what_is_no_message(model: object) -> None:
-    """What is no model of a message is refused by the codec."""
+    """What is not a model of a message is refused by the codec."""
     with pytest.raises(cw.EncodeError):
         CODEC.encode(model)
 
@@ -167,7 +167,7 @@ def test_what_is_no_message(model: object) -> None:
 @pytest.mark.parametrize("model", [object(), [], [5], {"msg": "write"}])
 def test_what_has_no_format(model: object) -> None:
     """`cw.encode` cannot tell the format of what is no model."""
-    with pytest.raises(TypeError, match="is no model of a message"):
+    with pytest.raises(TypeError, match="is not a model of a message"):
         cw.encode(model)
 
 

@@ -281,7 +281,7 @@ def test_columns_of_all_schemas_in_the_messages() -> None:
     ("messages", "format", "why"),
     [
         ([b"{}"], "dataworks-json", "no schema in the messages declares a column"),
-        ([b"{}"], FORMAT, "hold no schema"),
+        ([b"{}"], FORMAT, "carry no schema"),
         (iter([b"{}"]), "dataworks-json", "reads messages twice"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 from msgspec.structs import replace
 from tests.runtime.engines.version_rows import LINES, as_log, log_of, refused
 from tests.runtime.tables.histories import change, placed, truncate
@@ -58,6 +58,16 @@ def test_dead_letters_are_open_until_they_are_replayed(tmp_path: Path) -> None:
     write_deltalake(str(tmp_path / "out" / "log"), replayed.slice(1), mode="append")
     assert len(cwa.dead_letters(tmp_path / "out")) == 0
     assert len(cwa.history(tmp_path / "out", table="shop.users")) == 2
+
+
+def test_a_log_that_was_rewritten(tmp_path: Path) -> None:
+    """A log of which delta-rs deleted rows is read, though its text is stored as views."""
+    decoded = cwa.decode(LINES[:2], format="aerospike-json")
+    write_deltalake(tmp_path, as_log(decoded.rows.read_all()))
+    DeltaTable(tmp_path).delete("number = 1")
+    (file,) = DeltaTable(tmp_path).file_uris()
+    assert pq.read_schema(file).field("kind").type == pa.string_view()
+    assert len(cwa.history(tmp_path, table="shop.users")) == 1
 
 
 HOSTILE = ["a'b", 'a"b', "a`b", "a.b", "a b", "../x", "%s", "\u202e", "日本", "x" * 300]

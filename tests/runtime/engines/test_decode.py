@@ -68,7 +68,7 @@ def test_a_record_without_value_is_a_control_event() -> None:
     assert (row["kind"], row["op"], row["attributes"]) == (
         "control",
         "empty",
-        '{"null_value":true}',
+        '{"tombstone":true}',
     )
 
 

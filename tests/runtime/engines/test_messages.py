@@ -238,7 +238,7 @@ def test_a_decoder_of_messages_pickles() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"format": "auto"}, "one format: name it in place of auto"),
+        ({"format": "auto"}, "one format: name it instead of auto"),
         ({"format": "nope"}, "no format 'nope'"),
         (
             {"row_image": "patch", "key_columns": ["id"]},

@@ -239,7 +239,7 @@ def test_what_is_no_log(spark: SparkSession, tmp_path: Path) -> None:
     rows = log_of(placed(change(a=1)))
     wrong = pa.array([1])
     texts = {
-        "column kind is not there": rows.drop_columns(["kind"]),
+        "column kind is missing": rows.drop_columns(["kind"]),
         "column after is bigint": rows.drop_columns(["after"]).append_column("after", wrong),
     }
     for number, (text, table) in enumerate(texts.items()):

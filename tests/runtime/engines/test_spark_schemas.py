@@ -83,5 +83,5 @@ def test_no_messages_have_no_schemas(spark: SparkSession) -> None:
 def test_formats_without_schemas_are_refused_at_once(spark: SparkSession) -> None:
     """That a format has no schemas is said before Spark starts a job."""
     frame = spark.createDataFrame([], "value binary")
-    with pytest.raises(ValueError, match="hold no schema"):
+    with pytest.raises(ValueError, match="carry no schema"):
         cws.schemas(frame, format="aerospike-json")

@@ -172,7 +172,7 @@ def test_integers_without_a_sign_are_too_large_for_bigint(rows: Any) -> None:
     )
     (letter,) = found.dead_letters.read_all().to_pylist()
     assert (letter["code"], letter["pointer"]) == ("wrong-type", "/after/id")
-    assert "expected bigint, which holds -2^63 to 2^63 - 1, found integer" in letter["message"]
+    assert "expected bigint from -2^63 to 2^63 - 1, found integer" in letter["message"]
 
 
 def test_integers_without_a_sign_in_spark(spark: SparkSession) -> None:

@@ -87,7 +87,7 @@ def test_nothing_holds_no_record(write: Write, shape: str) -> None:
         (b"\xdd\xff\xff\xff\xff\x01", "begins at byte 12 is cut off, or a length in it is false"),
         (b"\xdb\xff\xff\xff\xff" + bytes(99), "begins at byte 12 is cut off"),
         (b"\xc9\xff\xff\xff\xff\x05" + bytes(99), "begins at byte 12 is cut off"),
-        (b"\x92\x01\xc1", "byte 14 is no MessagePack"),
+        (b"\x92\x01\xc1", "byte 14 is not MessagePack"),
         (b"\x91" * 5000, "nested too deep at byte"),
     ],
 )

@@ -219,7 +219,7 @@ def test_objects_with_many_names_are_maps(monkeypatch: pytest.MonkeyPatch) -> No
     messages = [write({"o": {f"k{i}{j}": i for j in range(3)}}) for i in range(3)]
     schema = drafted(messages)
     assert schema["properties"]["o"] == {
-        "description": "To be written: what it holds.",
+        "description": "To be written: the meaning of the column.",
         "$comment": "In 3 of 3 rows.",
         "type": "object",
         "additionalProperties": {"type": "integer"},

@@ -49,7 +49,7 @@ def pair_map(node: Node, keys: Read, values: Read) -> Read:
 
     A dictionary would fold keys that Python takes for equal (1, 1.0 and true), and takes no lists.
     """
-    refuse = refusal(node, "an array of pairs, as its keys are no strings")
+    refuse = refusal(node, "an array of pairs, as its keys are not strings")
 
     def read(value: Any, context: Context, path: Path) -> Any:
         if type(value) is not list:

@@ -36,7 +36,7 @@ NOTES: Final[Mapping[str, str]] = {
     DEFAULT_FOR_ABSENT: "A required field is absent; its schema has a default; it stays absent.",
     DEFAULT_FOR_NULL: "A field is null; its schema has a default, which was taken.",
     FLOAT_ALIAS: "A schema says float32 or float64 for float or double.",
-    ROUNDED_NUMBER: "A number has more digits than a double holds; it was rounded.",
+    ROUNDED_NUMBER: "A number has more digits than a double keeps; it was rounded.",
     UNDECLARED_FIELD: "A struct has a field that its schema does not name; it is kept as sent.",
     UNKNOWN_LOGICAL_TYPE: "A schema names a logical type that is not known; its base type is read.",
 }

@@ -142,7 +142,7 @@ def number(node: Node) -> Read:
     """
     _, low, high = BOUNDS[node.type]
     refuse = refusal(node, f"a number of type {node.type}")
-    in_range = f"a number that {node.type} can hold"
+    in_range = f"a number in the range of {node.type}"
 
     def read(value: Any, context: Context, path: Path) -> Any:
         if type(value) is float:

@@ -10,11 +10,11 @@ from changewire.cli.queries import QUERY_FLAGS, LogDir, TableName, write_query
 @ending
 @with_flags("table", QUERY_FLAGS)
 def current(log: LogDir, *, table: TableName, as_json: Json = False, **flags: Any) -> int:
-    """Write the rows that a table has by its log, each as a line of JSON.
+    """Write the current rows of a table, computed from its log, each as a line of JSON.
 
     A line has the key and the row, and in _changewire the change that it is from. The log is read
-    without Spark: Parquet, or Delta with the extra delta. Memory contains the changes of the table.
-    The exit code is 1 if the table has no row.
+    without Spark: Parquet, or Delta with the extra delta. The changes of the table must fit into
+    memory. The exit code is 1 if the table has no row.
 
     Example: changewire current lake/ --table shop.users | jq .row
     """

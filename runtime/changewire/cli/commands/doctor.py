@@ -123,7 +123,7 @@ def _cluster(servers: str, asked: set[tuple[str, int]]) -> Iterator[Finding]:
     try:
         metadata = _metadata(servers)
     except KafkaException as error:
-        advice = f"{error.args[0].str()}: it wants TLS or SASL, or is no Kafka"
+        advice = f"{error.args[0].str()}: it requires TLS or SASL, or is not Kafka"
         yield Finding(_CLUSTER, "unfit", None, _NEEDED_FOR, is_required=True, advice=advice)
         return
     members = sorted((b.host, b.port) for b in metadata.brokers.values())

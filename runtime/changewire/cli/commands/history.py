@@ -14,8 +14,8 @@ def history(log: LogDir, *, table: TableName, as_json: Json = False, **flags: An
 
     A line has the key and the row, from when to when it was the row, the operation that made it,
     and in _changewire the changes that began and ended it. The log is read without Spark: Parquet,
-    or Delta with the extra delta. Memory contains the changes of the table. The exit code is 1 if
-    the log has no row of the table.
+    or Delta with the extra delta. The changes of the table must fit into memory. The exit code
+    is 1 if the log has no row of the table.
 
     Example: changewire history lake/ --table shop.users | jq .row
     """

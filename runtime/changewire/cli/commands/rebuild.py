@@ -30,7 +30,7 @@ def rebuild(
     table: Annotated[
         list[str] | None,
         text_option(
-            "--table", metavar="NAME", help="Table to make, as shop.orders; may be repeated."
+            "--table", metavar="NAME", help="Table to rebuild, such as shop.orders; repeatable."
         ),
     ] = None,
     where: Annotated[
@@ -47,19 +47,20 @@ def rebuild(
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
-    """Make tables anew from their log, each in one commit, and write their names.
+    """Rebuild tables from their log, each in one commit, and write their names.
 
-    It repairs a table that something else changed. With --where a table gets what came since its
-    source loaded all rows again. Stop the stream that feeds the tables first.
+    It repairs tables that another program changed. With --where it uses only some rows of the log,
+    such as those since the source loaded all rows again. Stop the stream that feeds the tables
+    first.
 
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
     folder = whole(output)
 
     def job(spark: "SparkSession", table_format: str) -> list[str]:
-        from changewire.engines.spark.merge.rebuild import rebuild as made_anew
+        from changewire.engines.spark.merge.rebuild import rebuild as rebuilt
 
-        return made_anew(
+        return rebuilt(
             spark,
             log_of(folder, table_format),
             target=absolute(target, is_template=True),
@@ -77,5 +78,5 @@ def rebuild(
     if as_json:
         Lines().write({"tables": made})
     for name in () if as_json else made:
-        say(f"{name} was made anew")
+        say(f"{name} was rebuilt")
     return VALID

@@ -50,7 +50,7 @@ class Stream:
 
     It is read as often as it is asked for: by `reader`, by iteration, or by any library that takes
     Arrow streams (``pa.table(stream)``, ``polars.from_arrow(stream)``, a query of DuckDB). Each
-    reading decodes the messages anew, and ends with `ConservationError` if they do not add up.
+    reading decodes the messages again, and ends with `ConservationError` if they do not add up.
 
     Attributes:
         schema: Its columns.

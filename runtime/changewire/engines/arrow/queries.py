@@ -42,7 +42,7 @@ def history(
 
     A version is what a row was from one change to the next one that made it another. Which change
     is newer its sequence says, so a late change has its place between the versions, and what comes
-    twice changes nothing. Memory contains all changes of the table.
+    twice changes nothing. All changes of the table must fit into memory.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table,
@@ -95,7 +95,7 @@ def current(
     """Return the rows of a table as a log has them now: the newest version of each.
 
     It is what `changewire.delta.apply_changes` leaves in the table, computed from the log alone.
-    Memory contains all changes of the table.
+    All changes of the table must fit into memory.
 
     Args:
         log: As for `history`, like all other arguments.
@@ -172,7 +172,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
     A replay that decodes a dead letter appends a row with the same position, which closes it.
-    Memory contains all dead letters.
+    All dead letters must fit into memory.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.

@@ -136,7 +136,7 @@ class TypedRows(JsonRows):
         TypedRows.__init__(self, **state)
 
     def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
-        """Return the rows of changes; their keys are written anew from their columns."""
+        """Return the rows of changes; their keys are written again from their columns."""
         found = self._built(keys, afters)
         parts = [found.rows.field(name) for name in self.keys]
         named = pa.StructArray.from_arrays(parts, self.keys).to_pylist(maps_as_pydicts="strict")

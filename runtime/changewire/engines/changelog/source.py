@@ -61,7 +61,7 @@ class LogRows:
         """Yield some columns, those that exist, or all of them, of the rows of some kinds."""
         names = [name for name in self.schema.names if columns is None or name in columns]
         if self.place is not None:
-            yield from self._folder.batches(names, pc.field(KIND).isin([*kinds]))
+            yield from self._folder.batches(names, text(KIND).isin([*kinds]))
             return
         for batch in pa.RecordBatchReader.from_stream(self._table):
             found = batch
@@ -114,6 +114,14 @@ class Folder:
         except (OSError, pa.ArrowException) as error:
             reason = f"it cannot be read as a table ({error})"
             raise FramingError(self._path, None, reason) from error
+
+
+def text(column: str) -> Any:
+    """Return a column of text for a condition.
+
+    Delta-rs rewrites text as views, for which Arrow's comparisons with text fail.
+    """
+    return pc.field(column).cast(pa.string())
 
 
 def check_folder(folder: str) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-import pyarrow.compute as pc
 from msgspec import MsgspecError, Struct
 
 from changewire.engines.changelog.keys import either, parsed
-from changewire.engines.changelog.source import Folder
+from changewire.engines.changelog.source import Folder, text
 from changewire.engines.json_rows import KEY, ROW
 from changewire.framing import FramingError
 from changewire.tables.order import Order
@@ -55,7 +54,7 @@ def stored_row(folder: str, key: str) -> StoredRow | None:
 
 
 def _of_text(table: Folder, key: str) -> Iterator[dict[str, Any]]:
-    for batch in table.batches((ROW, COLUMN), pc.field(KEY) == key):
+    for batch in table.batches((ROW, COLUMN), text(KEY) == key):
         yield from batch.to_pylist(maps_as_pydicts="strict")
 
 

@@ -75,10 +75,11 @@ def history_in(found: Found, *, truncates: bool) -> History:
 
 
 def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
-    """Return the changes of a row. Memory contains these, all truncates, and a batch of the log.
+    """Return the changes of a row.
 
-    A delete that names no table goes to every table of its database. A ValueError names several
-    keys, or several tables, that are meant.
+    These, all truncates and a batch of the log must fit into memory. A delete that names no table
+    goes to every table of its database. A ValueError names several keys, or several tables, that
+    are meant.
     """
     attempts: Attempts = {}
     rows = [row for row in _rows(log, wanted, attempts) if _may_be_of(row, table)]

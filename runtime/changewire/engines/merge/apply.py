@@ -61,8 +61,8 @@ def apply_changes(
     path and number. So a run that was killed is run again, and a second run only adds. The content
     of the log beyond the tables, by such a run or by another writer, is merged first.
 
-    Memory contains one batch, the rows of the keys that need a look, and what delta-rs takes to
-    rewrite files.
+    One batch, the rows of the keys that need a look, and the files that delta-rs rewrites must fit
+    into memory.
 
     Args:
         messages: What is decoded: a file or folder; a table with a column ``value``; or several

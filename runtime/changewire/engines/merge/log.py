@@ -40,7 +40,7 @@ class LocalLog:
     Each commit says which version was merged before it, as a transaction of Delta. So a run that
     is killed between the log and its tables is known by the next one, and so are rows that another
     writer appended: changes of the log beyond that version are merged first. Merging rows of this
-    run's files anew each time would do as well for changes with sequences, but a change without
+    run's files again each time would do as well for changes with sequences, but a change without
     one takes that of the row, and would take a newer one each time.
     """
 
@@ -91,7 +91,7 @@ class LocalLog:
     def unmerged(self) -> Iterator[pa.Table]:
         """Yield the rows beyond the version that the tables have, by batches.
 
-        If files were written anew since, some rows may be among them that the tables have.
+        If files were written again since, some rows may be among them that the tables have.
         """
         table, old = self._table, set[str]()
         if table is None or self.merged >= table.version():

@@ -50,7 +50,7 @@ def tally_of(spark: SparkSession) -> KernelTally | None:
 
 
 def forget_archives() -> None:
-    """Forget which archives this process imports from; what is imported next finds them anew.
+    """Forget which archives this process imports from, so that the next import finds them again.
 
     PySpark's worker calls `importlib.invalidate_caches` before each task, which reads the directory
     of each archive again, once for each of its packages: a twelfth of a second for PySpark's own.

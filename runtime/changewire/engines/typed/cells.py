@@ -146,7 +146,7 @@ def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
         mine: list[str] = []
         found = read(value, at, mine)
         if ROUNDED_NUMBER in mine:
-            expected = f"{type_name(kind)} that holds all digits"
+            expected = f"{type_name(kind)} that keeps all digits"
             raise CellError(at, expected, value, ROUNDED_NUMBER)
         used += mine
         return found
@@ -248,7 +248,7 @@ def _exact(kind: pa.DataType) -> Cell:
         if type(found) is of and (integers is None or found in integers):
             return found
         is_beyond = integers is not None and type(value) is int
-        raise CellError(at, f"{name}, which holds {reach}" if is_beyond else name, value)
+        raise CellError(at, f"{name} from {reach}" if is_beyond else name, value)
 
     return fit
 

@@ -124,7 +124,7 @@ def _take(
     name, kind = field["name"], field["type"]
     there = found.get(name)
     if there is None:
-        not_there = f"column {name!r} {sql_name(kind)} is not there" if takes is None else None
+        not_there = f"column {name!r} {sql_name(kind)} is missing" if takes is None else None
         reason = _new_fault(found, name, kind) or not_there
         if reason is None:
             found[name] = field

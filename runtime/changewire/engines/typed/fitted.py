@@ -25,7 +25,7 @@ class Fitted(NamedTuple):
     """The columns of a change, or why it does not fit its table.
 
     Attributes:
-        key: Text of the key, written anew from its columns, so that two keys have one text if and
+        key: Text of the key, written again from its columns, so that two keys have one text if and
             only if they name one row of the table.
         named: Columns of the key.
         content: Columns of the row; None for a delete.

@@ -134,7 +134,7 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"row_schema": "embedded"}, "messages of aerospike-json hold no schema"),
+        ({"row_schema": "embedded"}, "messages of aerospike-json carry no schema"),
         ({"row_schema": "nested"}, "a schema or its path, found 'nested'"),
         ({"row_schema": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
@@ -144,7 +144,7 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
         ({"format": "avro"}, "avro"),
         ({"log": "log"}, "has no slash"),
         ({"target": "lake.{table}"}, "has no slash"),
-        ({"target": "/lake/{tabel}"}, "is no field of a target"),
+        ({"target": "/lake/{tabel}"}, "is not a field of a target"),
         ({"target": "/la[ke/{table}"}, r"'\[' in a path means something else"),
         ({"target": "/la%20ke/{table}"}, "'%' in a path means something else"),
     ],

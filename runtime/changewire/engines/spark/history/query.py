@@ -150,7 +150,7 @@ def table_in(log: DataFrame, table: str, *more: str) -> DataFrame:
     """Return the rows of a table in a log, and deletes of all tables of its database."""
     there = {field.name: field.dataType.simpleString() for field in log.schema.fields}
     for name, _, _ in differing(log.schema.jsonValue(), columns_as_json(LOGGED)):
-        found = there.get(name, "not there")
+        found = there.get(name, "missing")
         raise OutputError(f"no log with rows as JSON text: its column {name} is {found}")
     return log.where(is_named(table)).select(*LOGGED.names, *more)
 

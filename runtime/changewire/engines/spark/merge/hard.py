@@ -126,7 +126,7 @@ def decided_type(shape: Shape) -> StructType:
 class Decide:
     """Decides on rows that are sorted by key and position; what `mapInArrow` takes.
 
-    Memory contains the state of one key, and one Arrow batch.
+    The state of one key and one Arrow batch must fit into memory.
     """
 
     def __init__(self, shape: Shape, floor: Order) -> None:

@@ -167,7 +167,7 @@ def is_newer(one: str, other: str) -> str:
 class Fit:
     """Fits mutations into the columns of a table; what `mapInArrow` takes.
 
-    The text of each key is written anew from its columns, so that two keys have one text if and
+    The text of each key is written again from its columns, so that two keys have one text if and
     only if they name one row of the table.
     """
 

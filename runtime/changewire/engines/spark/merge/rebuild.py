@@ -1,4 +1,4 @@
-"""Tables made anew from their log."""
+"""Rebuild tables from their log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rebuild(
     apply_truncates: bool = False,
     deletes: str = "remove",
 ) -> list[str]:
-    """Make tables anew from their log: each gets the rows that the log says, in one commit.
+    """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
     It repairs a table that something else changed. If a source loaded its rows again, because a
     statement changed them without messages, `where` makes the tables of what came since.
@@ -53,7 +53,7 @@ def rebuild(
         deletes: As for `apply_changes`.
 
     Returns:
-        Paths or names of the tables that were made anew.
+        Paths or names of the tables that were rebuilt.
 
     Raises:
         OutputError: A table does not exist; `apply_changes` makes tables.
@@ -71,7 +71,7 @@ def rebuild(
                 table = SparkTable(one.name, format_of(table_format))
                 shape = shape_of(spark, table)
                 if shape is None:
-                    text = f"{table.target}: no table to make anew; apply_changes makes tables"
+                    text = f"{table.target}: no table to rebuild; apply_changes makes tables"
                     raise OutputError(text)
                 found = rows_of_log(mine, rows, shape, known.truncated(one))
                 _overwrite(table, shape, found, keeps_deleted=deletes == "flag")

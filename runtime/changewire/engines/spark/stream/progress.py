@@ -151,7 +151,7 @@ def check(progress: BatchProgress) -> None:
     if progress.rows != progress.messages:
         raise ConservationError(
             f"batch {progress.batch}: the source delivered {progress.rows} messages, decoded were "
-            f"{progress.messages}; the batch is written. Is there a filter behind `decode`?"
+            f"{progress.messages}; the batch is written. Does a filter follow `decode`?"
         )
 
 
