@@ -22,8 +22,6 @@ pub struct Rest {
     /// Microseconds since the Unix epoch.
     pub event_time: Option<i64>,
     pub sequence: Option<(i64, i64)>,
-    /// Whether a column of the key is, or may be, a decimal, which is text in JSON.
-    pub has_decimal_key: bool,
     /// Whether it says nothing about columns, whatever the image is said to be.
     pub is_empty_image: bool,
 }

@@ -13,9 +13,6 @@ pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Done<Option<Effect
     let op = columns.text(Name::Op).ok_or(Why::Effect)?;
     let is_change = matches!(op, b"insert" | b"update" | b"upsert" | b"read" | b"delete");
     let Some(key) = columns.text(Name::Key).filter(|_| is_change) else { return Ok(None) };
-    if rest.has_decimal_key {
-        return Err(Why::Effect);
-    }
     let (before, after) = (columns.text(Name::Before), columns.text(Name::After));
     let members = key_members(key)?;
     let before_key = match columns.text(Name::BeforeKey) {

@@ -50,10 +50,12 @@ pub struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// Return the JSON text of a column; none if there is no such column.
+    /// Return the JSON text of a column as keys have it, where decimals are numbers; none if there is
+    /// no such column.
     pub fn value(&self, name: &[u8]) -> Option<&'w [u8]> {
-        let same = |cell: &&Cell| cell.name(self.data) == name;
-        self.row.cells.iter().find(same).map(|cell| cell.value(self.data))
+        let cell = self.row.cells.iter().find(|cell| cell.name(self.data) == name)?;
+        let text = cell.value(self.data);
+        if cell.means == Means::Decimal { text.get(1..text.len() - 1) } else { Some(text) }
     }
 
     pub fn has_columns(&self) -> bool {

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
 from tests.native.differential import batch_of, kernel, needs_kernel, rows
 from tests.native.test_differential import CASES, examples, name_of
+from tests.runtime.engines.merge.messages import EXACT, message
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.effects import EFFECTS, EffectsDecoder
+from changewire.engines.effects import (
+    EFFECTS,
+    EffectsDecoder,
+    LeanEffectsDecoder,
+    effects_of_logged,
+)
+from changewire.engines.log import EFFECTIVE
 
 pytestmark = needs_kernel
 
@@ -88,3 +96,39 @@ def test_examples(options: DecodeOptions) -> None:
     found = kernel(options, effects=True)
     found.decode(batch_of(values, keys))
     assert found.counts.declined_by.get("effect", 0) <= 0.02 * len(values)
+
+
+NUMBERS = (
+    "5",
+    "5.00",
+    "-0",
+    "0.00",
+    "-1.50",
+    "0.0000001",
+    "1E3",
+    "9" * 30,
+    "1234567890123456789.5",
+)
+
+
+@pytest.mark.parametrize("row_image", ["full", "patch"])
+def test_keys_that_are_decimals(row_image: Any) -> None:
+    """They are numbers in the text of a key, and their effects are those of their row in a log."""
+    given = [*NUMBERS, 5, 2.5, -0.0, 1e300]
+    values = [
+        message(op, 7, {"id": one, "name": "a"}, types=EXACT)
+        for op in ("INSERT", "DELETE")
+        for one in given
+    ]
+    values += [
+        message("UPDATE_AFTER", 7, {"id": b, "name": "a"}, before={"id": a}, types=EXACT)
+        for a, b in product(given, given)
+    ]
+    options = DecodeOptions("dataworks-json", row_image=row_image)
+    batch, decoder = batch_of(values), LeanEffectsDecoder(options)
+    native = kernel(options, effects=True)
+    found = rows(batch, decoder, native)
+    assert found.equals(rows(batch, decoder, None))
+    assert native.counts.declined < len(values)
+    logged = found.select([*EFFECTIVE]).to_pylist()
+    assert [effects_of_logged(row) for row in logged] == found[EFFECTS].to_pylist()

@@ -123,13 +123,6 @@ impl DataWorks {
         Ok(())
     }
 
-    /// Tell whether a column of the key may be a decimal.
-    fn has_decimal_key(&self, table: &TableSchema) -> bool {
-        let is_double = |name: &[u8]| table.columns.get(name) == Some(&ColumnType::Double);
-        let names = self.names(table);
-        names.iter().any(|name| is_double(name)) || (names.is_empty() && HIDDEN.into_iter().any(is_double))
-    }
-
     /// Return the columns that name a row; empty if only hidden ones may.
     fn names<'n>(&'n self, table: &'n TableSchema) -> &'n [Vec<u8>] {
         self.keys.as_deref().unwrap_or(&table.primary_key)
@@ -187,7 +180,6 @@ impl Adapter for DataWorks {
         out.push(b'}');
         Ok(Rest {
             sequence: sequence_of(sequence, message, operation.is_before)?,
-            has_decimal_key: self.has_decimal_key(table),
             ..self.table.rest(message, &input.root)
         })
     }

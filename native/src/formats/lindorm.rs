@@ -105,9 +105,8 @@ impl Lindorm {
         Ok(Style { columns, is_hbase, is_assumed })
     }
 
-    /// Write the key of a row, and the one before an update that moved the row to another. Return
-    /// whether a decimal is among its columns.
-    fn keys(&self, op: &str, style: &Style, scratch: &Scratch, columns: &mut Columns) -> Done<bool> {
+    /// Write the key of a row, and the one before an update that moved the row to another.
+    fn keys(&self, op: &str, style: &Style, scratch: &Scratch, columns: &mut Columns) -> Done {
         let before = Written { row: &scratch.rows[0], data: columns.data(Name::Before) };
         let after = Written { row: &scratch.rows[1], data: columns.data(Name::After) };
         let record_key = scratch.key.written();
@@ -123,7 +122,7 @@ impl Lindorm {
         let anywhere = |name: &[u8]| after.value(name).or(record_key.value(name)).or(before.value(name));
         let is_of_row = write_key(names.clone(), |name| row.value(name), &mut key);
         if !is_of_row && !write_key(names.clone(), anywhere, &mut key) {
-            return Ok(false);
+            return Ok(());
         }
         let mut old = None;
         if op == "update" && before.has_columns() {
@@ -138,7 +137,7 @@ impl Lindorm {
             columns.of(Name::BeforeKey).put(&old);
         }
         columns.of(Name::Key).put(&key);
-        Ok(names.clone().any(|name| style.is_decimal(name)))
+        Ok(())
     }
 }
 
@@ -177,11 +176,6 @@ impl Style<'_> {
         self.columns.map(|columns| columns.and_then(|columns| columns.get(name)).map(|column| column.kind))
     }
 
-    /// Tell whether a column is declared as a decimal, which is text in JSON.
-    fn is_decimal(&self, name: &[u8]) -> bool {
-        self.kinds(name).iter().any(|kind| matches!(kind, Some(ConnectType::Decimal(_))))
-    }
-
     /// Tell whether a column is declared with one type, or with none, wherever it stands.
     fn has_one_type(&self, name: &[u8]) -> bool {
         let [before, after] = self.kinds(name);
@@ -216,7 +210,7 @@ impl Adapter for Lindorm {
         }
         let assumed = style.is_assumed.then_some("assumed-hbase");
         scratch.notes.extend(assumed.into_iter().chain(unknown));
-        let has_decimal_key = self.keys(op, &style, scratch, columns)?;
+        self.keys(op, &style, scratch, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
         self.table.source(message, &input.root, columns)?;
         if let Some(connect) = connect {
@@ -229,6 +223,6 @@ impl Adapter for Lindorm {
         words("leniencies", &scratch.notes, out);
         extras(message, out)?;
         out.push(b'}');
-        Ok(Rest { has_decimal_key, ..self.table.rest(message, &input.root) })
+        Ok(self.table.rest(message, &input.root))
     }
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,6 +26,8 @@ from changewire.version import VERSION
 from changewire_messages.change import Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
 from changewire_messages.columns import spread
+
+_key_text: Final = msgspec.json.Encoder(decimal_format="number").encode
 
 Found: TypeAlias = tuple[Any, list[str]]
 """The meaning of an element: the source of its columns, or a `Rejection`; and the names of the
@@ -59,8 +62,15 @@ def columns(
 ) -> dict[str, pa.Array]:
     """Join elements with the columns of their records."""
     change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
+    change |= {name: _key_texts(elements.rows, name) for name in ("key", "before_key")}
     dead, leniencies = rejection_columns(elements), leniencies_column(elements)
     return element_columns(batch, kinds(change), change, dead, leniencies, places)
+
+
+def _key_texts(rows: Sequence[Any], name: str) -> pa.Array:
+    """Return keys as JSON text, in which decimals are numbers: two keys of one row are equal."""
+    keys = (None if row is None else getattr(row, name) for row in rows)
+    return pa.array([None if key is None else _key_text(key).decode() for key in keys], pa.string())
 
 
 def rejection_columns(elements: Elements) -> dict[str, pa.Array]:

@@ -8,6 +8,8 @@ from typing import Any
 import changewire as cw
 
 TYPES = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}
+EXACT = {"id": "DOUBLE", "name": "STRING"}
+"""Types of a table with decimals as keys, which messages have as text."""
 
 
 def message(

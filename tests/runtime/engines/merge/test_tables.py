@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
 from tests.runtime.engines.merge.lake import Lake
-from tests.runtime.engines.merge.messages import message, records
+from tests.runtime.engines.merge.messages import EXACT, message, records
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import key_of
 from tests.samples import examples
@@ -48,13 +48,16 @@ class Thrice(NamedTuple):
     """
 
     lake: Lake
-    ids: dict[str, list[list[int]]]
+    ids: dict[str, list[list[Any]]]
     lines: list[str]
 
 
 @pytest.fixture(scope="module")
 def thrice(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Thrice:
-    """Two tables: ``moved``, whose updates come as two messages, and ``late`` with a late write."""
+    """Tables: ``moved``, whose updates are two messages; ``late`` and ``exact`` with late writes.
+
+    Keys of ``exact`` are decimals.
+    """
     old, moved = {"id": 1, "name": "a"}, {"id": 2, "name": "a"}
     halves: list[list[tuple[Any, ...]]] = [
         [
@@ -72,11 +75,22 @@ def thrice(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Thr
         [("UPDATE_AFTER", 3, old), ("INSERT", 6, {"id": 2, "name": "b"})],
         [("UPDATE_AFTER", 7, old)],
     ]
-    made = Thrice(Lake(tmp_path_factory.mktemp("thrice")), {"moved": [], "late": []}, [])
-    for number, tables in enumerate(zip(halves, late, strict=True)):
+    exact = [
+        [(*one[:2], {**one[2], "id": f"1234567890123456789.{one[2]['id']}"}) for one in batch]
+        for batch in late
+    ]
+    tables: dict[str, list[list[Any]]] = {"moved": [], "late": [], "exact": []}
+    made = Thrice(Lake(tmp_path_factory.mktemp("thrice")), tables, [])
+    types = {"exact": EXACT}
+    for number, sent in enumerate(zip(halves, late, exact, strict=True)):
         batch = [
-            message(*one[:3], before=one[3] if len(one) > 3 else None, table=table)
-            for table, changes in zip(made.ids, tables, strict=True)
+            message(
+                *one[:3],
+                before=one[3] if len(one) > 3 else None,
+                table=table,
+                types=types.get(table),
+            )
+            for table, changes in zip(made.ids, sent, strict=True)
             for one in changes
         ]
         made.lake.send_records(records(*batch, start=10 * number))
@@ -98,6 +112,12 @@ def test_a_before_image_alone_deletes_nothing(spark: SparkSession, thrice: Thric
 def test_a_late_write_does_not_bring_a_row_back(thrice: Thrice) -> None:
     """The delete is found in the log, also by a query that was started again."""
     assert thrice.ids["late"] == [[], [2], [1, 2]]
+
+
+def test_a_late_write_finds_the_delete_of_a_decimal(thrice: Thrice) -> None:
+    """A key is the same number in the messages of a batch and in the log."""
+    one, two = "1234567890123456789.1", "1234567890123456789.2"
+    assert thrice.ids["exact"] == [[], [two], [one, two]]
 
 
 def test_names_lead_to_no_place_of_the_query(spark: SparkSession, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from tests.runtime.engines.merge.messages import TYPES, message, records
+from tests.runtime.engines.merge.messages import EXACT, TYPES, message, records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import applied, change, content, eventful, placed, truncate
 
@@ -52,6 +52,23 @@ def test_a_before_image_alone_deletes_nothing(tmp_path: Path) -> None:
         waiting.append(outcome.tables.get("waiting_before_images"))
     assert found == [[1, 5, 6], [1, 5, 6], [2, 6]]
     assert waiting == [1, 1, None]
+
+
+def test_a_late_write_finds_the_delete_of_a_decimal(tmp_path: Path) -> None:
+    """A key is the same number in the messages of a batch and in the log."""
+    lake = Lake(tmp_path)
+    one, two = ({"id": f"1234567890123456789.{number}", "name": "a"} for number in (1, 2))
+    for number, batch in enumerate(
+        [
+            [("INSERT", 1, one), ("DELETE", 5, one), ("INSERT", 1, two)],
+            [("UPDATE_AFTER", 3, one)],
+        ]
+    ):
+        sent = [message(*change, types=EXACT) for change in batch]
+        lake.apply_records(records(*sent, start=10 * number))
+    assert [*lake.json_rows()] == [two["id"]]
+    keys = {row["key"] for row in lake.log("change")}
+    assert keys == {f'{{"id":{row["id"]}}}' for row in (one, two)}
 
 
 def test_names_lead_to_no_place_of_the_log(tmp_path: Path) -> None:
