@@ -210,7 +210,7 @@ def _check_meanings(prop: Property, place: Place, *, is_listed: bool) -> None:
         reason = "a repeated property must be a reference to a definition, or null"
         place.at("x-repeated").refuse(reason)
     if prop.op and not is_listed:
-        place.at("x-op").refuse("only a const or an enum may stand for an operation")
+        place.at("x-op").refuse("only a const or an enum may name an operation")
     options = prop.type.options if isinstance(prop.type, Scalar | Choice) else ()
     kinds = {option.kind for option in options}
     if prop.unit and kinds - {"null"} != {"integer"}:

@@ -95,13 +95,16 @@ def check_envelopes(family: Family) -> None:
 
 def _alone_refusal(definition: AnyDefinition, prop: Property, family: Family) -> str | None:
     if not has_extra(definition, family):
-        return "only a property of a message may stand alone"
+        return "only a property of a message may be a message by itself"
     own, has_tag = children(definition), isinstance(definition, Object) and definition.tag
     if has_tag or sum(other.alone for other in own) > 1:
-        return "only one property, of a message without a tag, may stand alone"
+        return "only one property, of a message without a tag, may be a message by itself"
     union = _union(prop, family)
     if union is None or not prop.required:
-        return "a property that may stand alone must be required, and refer to a union of objects"
+        return (
+            "a property that may be a message by itself must be required, and refer to a union of "
+            "objects"
+        )
     if any(other.name == "alone" for other in own):
         return "the name 'alone' is taken by a property"
     names = {other.wire for other in own}
@@ -115,10 +118,10 @@ def _flat_refusal(definition: AnyDefinition, prop: Property, family: Family) -> 
     if not isinstance(prop.type, MapOf) or not prop.required:
         return "a flat property must be required, and a map"
     if not has_extra(definition, family):
-        return "only entries of a property of a message may stand in it"
+        return "only entries of a property of a message may be in it"
     found = flat_of(definition, family)
     if found is None or not found.other.required or found.other.alone or found.other.repeated:
-        return "beside a flat property there must be one, which is required: a reference to a union"
+        return "next to a flat property there must be a required one: a reference to a union"
     if {found.other.name, prop.name} & {"named", "extra"}:
         return "the names 'named' and 'extra' are taken"
     return None

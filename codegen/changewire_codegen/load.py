@@ -40,7 +40,7 @@ def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
     meta = documents.pop(FAMILY_FILE)
     check_family_file(f"{name}/{FAMILY_FILE}", meta)
     if not documents:
-        reason = "there is no schema beside it: expected at least one other *.json in the folder"
+        reason = "there is no schema next to it: expected at least one other *.json in the folder"
         raise SchemaError(f"{name}/{FAMILY_FILE}", "", reason)
     for file, schema in documents.items():
         check_schema(f"{name}/{file}", schema)

@@ -187,7 +187,7 @@ def _separate(union: Union, arms: list[Row], definitions: Definitions) -> RowUni
         if nested is None or (None not in inner and len(set(lengths)) == len(lengths)):
             head = (union.name, union.description, union.file, union.pointer)
             return RowUnion(*head, union.arms, tags, nested, choices)
-    reason = "a position that holds an array of a different length in each"
+    reason = "a position that has an array of a different length in each"
     raise union.refusal(f"ambiguous union: arms with the same constants need {reason}")
 
 
@@ -204,7 +204,7 @@ def check_rows(definitions: Definitions) -> None:
             if name not in definitions:
                 raise definition.refusal(f"{name} is an arm: refer to its union instead")
             if isinstance(definition, Row) and _is_messages(name, definitions):
-                reason = f"{name} is a union of messages: an array cannot hold messages"
+                reason = f"{name} is a union of messages: an array cannot contain messages"
                 raise definition.refusal(reason)
         arms = definition.arms if isinstance(definition, TaggedRow) else (definition,)
         tag = definition.tag if isinstance(definition, TaggedRow) else None
@@ -250,5 +250,5 @@ def _check_lengths(union: RowUnion) -> None:
     for arm in union.choices:
         lengths = [other.length for other in union.choices if {*arm.keys} & {*other.keys}]
         if arm.inner is not None and arm.inner.is_open and arm.length < max(lengths):
-            reason = "an array that is told from a longer one by its length must be closed"
+            reason = "an array that differs from a longer one only by its length must be closed"
             raise arm.inner.refusal(reason)

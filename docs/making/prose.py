@@ -52,8 +52,8 @@ def modules() -> list[Path]:
     )
 
 
-def texts(module: str, *, every: bool) -> Iterator[tuple[int, str]]:
-    """Yield the line and text of each docstring and help text, or of every string of two words."""
+def texts(module: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of each docstring and help text, and of every string of two words."""
     tree = ast.parse(module)
     shown = {
         id(node.value)
@@ -64,15 +64,14 @@ def texts(module: str, *, every: bool) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
-            if id(node) in shown or (every and " " in text.strip()):
+            if id(node) in shown or " " in text.strip():
                 yield node.lineno, text
 
 
 def found_in(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the problems of a page or a module."""
     whole = path.read_text(encoding="utf-8")
-    every = not path.is_relative_to(ROOT / "codegen")
-    for start, text in texts(whole, every=every) if path.suffix == ".py" else [(1, whole)]:
+    for start, text in texts(whole) if path.suffix == ".py" else [(1, whole)]:
         for line, words, advice in problems(text):
             yield start + line - 1, words, advice
 

@@ -26,7 +26,7 @@ _SINGLE: Final = "schema"
 
 _NOWHERE: Final = (
     "no such folder or file, and no revision with schemas of a checkout around this folder; "
-    f"{INSTALLED!r} stands for the installed package"
+    f"{INSTALLED!r} means the installed package"
 )
 
 

@@ -66,7 +66,7 @@ def _places(writer: Writer, table: ChangeTable, part: str) -> None:
             found = [source[place][1] if place in source else "None" for place in _PLACES]
             writer(f"return {', '.join(found)}")
     with writer.block(f"def attributes{end}({holder}: Any) -> dict[str, Any]:"):
-        writer.docstring("Return the attributes of a change; what a message lacks is absent.")
+        writer.docstring("Return the attributes of a change, without those that a message lacks.")
         always = [*takewhile(lambda name: attributes[name][0].is_always, attributes)]
         held = f"{{{', '.join(f'{name!r}: {attributes[name][1]}' for name in always)}}}"
         if len(always) == len(attributes):

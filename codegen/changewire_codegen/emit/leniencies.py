@@ -80,7 +80,7 @@ def _entry(roots: list[str], family: Family, writer: Writer) -> None:
     with writer.block("def leniencies(message: object) -> list[str]:"):
         about = "Return the names of the leniencies that a message needed, once for each use."
         word = "properties" if family.encoding == "json" else "positions"
-        extra = f"`{UNKNOWN_PROPERTY}` stands for the {word} in `extra`."
+        extra = f"`{UNKNOWN_PROPERTY}` counts the {word} in `extra`."
         has = any(has_extra(definition, family) for definition in family.definitions.values())
         writer.docstring(about, *([extra] if has else []))
         writer("used: list[str] = []")

@@ -46,7 +46,7 @@ SHARED = ("Alone", "Extra", "Int32", "Int64", "Named")
 
 _ALONE = "`{}` if the message is the value of this property, without the object around it."
 _NAMED = "Name of `{}` on the wire, if it is another one."
-_EXTRA = "{} that the schema does not name, by JSON Pointer; unset if there are none."
+_EXTRA = "{} that the schema does not name, by JSON Pointer; unset without any."
 _NULL: Node = {"type": "null"}
 _BOUNDS = {"minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
 _INTEGERS: Mapping[object, str] = {INT32: "Int32", INT64: "Int64"}

@@ -58,7 +58,7 @@ def family_init(family: Family, package: str) -> str:
     writer(f"ENCODING: Final = {family.encoding!r}")
     writer('"""How the messages are written."""')
     writer(f"EXACT: Final = {family.exact!r}")
-    writer('"""Whether numbers that binary64 cannot hold are kept as decimals."""')
+    writer('"""Whether numbers that binary64 cannot represent are kept as decimals."""')
     writer(f"ROLES: Final[Mapping[str, str]] = {dict(family.roles)!r}")
     writer('"""Model for each part that a Kafka record can play."""')
     if alone:
@@ -67,8 +67,8 @@ def family_init(family: Family, package: str) -> str:
     if flat:
         writer(f"FLAT: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {flat!r}")
         writer(
-            '"""Of a model: a property of any name, the map whose entries stand beside it, and by'
-            ' what the property is found."""'
+            '"""By model: the property that may have any name, the map with its entries, and the'
+            ' properties by which it is found."""'
         )
     digests = {title: digest(schema) for title, schema in schemas_of(bundle(family)).items()}
     writer(f"DIGESTS: Final[Mapping[str, str]] = {digests!r}")

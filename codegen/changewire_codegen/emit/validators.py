@@ -83,9 +83,9 @@ def _entry(family: Family, writer: Writer) -> None:
         writer.docstring(
             "Return every issue of a parsed message; none if it is valid.",
             "obj: The message as msgspec parses it: dictionaries, lists and scalars. "
-            "variant: Title of the schema to hold it against. "
+            "variant: Title of the schema to check it against. "
             "strict: Also report properties that the schema does not name. "
-            "In an issue about something that is missing, what is there is UNSET.",
+            "In an issue about something that is missing, the actual value is UNSET.",
         )
         writer("issues: list[Issue] = []")
         writer('_CHECKS[variant](obj, "", strict, issues)')

@@ -103,7 +103,7 @@ class View:
         if isinstance(constant, str):
             (name, *others) = self._text_types()
             if others or name in _CONVERTED.values():
-                rule = "cannot compare text that the model holds as bytes or time"
+                rule = "cannot compare text that the model has as bytes or time"
                 self._refuse(f"a condition {rule}")
             return name
         if type(constant) is int:
@@ -154,7 +154,7 @@ class View:
     def _check_integers(self) -> None:
         kinds = self._kinds()
         if "number" in kinds and "integer" not in kinds:
-            self._refuse("a condition cannot ask for integers where the model holds floats alone")
+            self._refuse("a condition cannot ask for integers if the model has only floats")
 
     def _definition(self) -> Object | Row | object:
         kind = self.type

@@ -45,7 +45,7 @@ FORMAT: Final = "aerospike-flat-json"
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = False
-"""Whether numbers that binary64 cannot hold are kept as decimals."""
+"""Whether numbers that binary64 cannot represent are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {
     "message": "Message",
     "batch": "Batch",
@@ -56,7 +56,7 @@ ROLES: Final[Mapping[str, str]] = {
 FLAT: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = {
     "Message": ("metadata", "bins", ("digest", "msg", "namespace"))
 }
-"""Of a model: a property of any name, the map whose entries stand beside it, and by what the property is found."""
+"""By model: the property that may have any name, the map with its entries, and the properties by which it is found."""
 DIGESTS: Final[Mapping[str, str]] = {
     "Batch": "sha256:be0d2caf477fda5c7384ad3dd1bb1ac167a396dd439c3fa3b579012f9bba8339",
     "Delete": "sha256:e9fb062b53605d2010af66d90287a90cdc54e3f540f13eca21dde0307c258999",

@@ -46,7 +46,7 @@ def source(message: Any) -> tuple[Any, Any, Any]:
 
 
 def attributes(message: Any) -> dict[str, Any]:
-    """Return the attributes of a change; what a message lacks is absent."""
+    """Return the attributes of a change, without those that a message lacks."""
     found = {}
     if (value := message.metadata.set) is not UNSET:
         found["set"] = value

@@ -134,7 +134,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     """Name of `metadata` on the wire, if it is another one."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
 
 Batch: TypeAlias = list[Message]
@@ -163,7 +163,7 @@ class Key(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=Tru
     """Digest of the record: 20 bytes, RIPEMD-160 of set name and user key."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
 
 KeyBatch: TypeAlias = list[Key]

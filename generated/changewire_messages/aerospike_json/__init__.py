@@ -61,7 +61,7 @@ FORMAT: Final = "aerospike-json"
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = False
-"""Whether numbers that binary64 cannot hold are kept as decimals."""
+"""Whether numbers that binary64 cannot represent are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {
     "message": "Message",
     "batch": "Batch",

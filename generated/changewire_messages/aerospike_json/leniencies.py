@@ -90,7 +90,7 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
 def leniencies(message: object) -> list[str]:
     """Return the names of the leniencies that a message needed, once for each use.
 
-    `unknown-property` stands for the properties in `extra`.
+    `unknown-property` counts the properties in `extra`.
     """
     used: list[str] = []
     check = _CHECKS.get(type(message))

@@ -280,7 +280,7 @@ class Write(
     """Bins of the record, with their values after the write."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
 
 class Delete(
@@ -319,7 +319,7 @@ class Delete(
     """
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
 
 Message: TypeAlias = Write | Delete

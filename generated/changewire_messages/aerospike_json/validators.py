@@ -242,8 +242,8 @@ def errors(obj: object, variant: str = "Message", *, strict: bool = False) -> li
     """Return every issue of a parsed message; none if it is valid.
 
     obj: The message as msgspec parses it: dictionaries, lists and scalars. variant: Title of
-    the schema to hold it against. strict: Also report properties that the schema does not name.
-    In an issue about something that is missing, what is there is UNSET.
+    the schema to check it against. strict: Also report properties that the schema does not
+    name. In an issue about something that is missing, the actual value is UNSET.
     """
     issues: list[Issue] = []
     _CHECKS[variant](obj, "", strict, issues)

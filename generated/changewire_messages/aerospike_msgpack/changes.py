@@ -45,7 +45,7 @@ def source(message: Any) -> tuple[Any, Any, Any]:
 
 
 def attributes(message: Any) -> dict[str, Any]:
-    """Return the attributes of a change; what a message lacks is absent."""
+    """Return the attributes of a change, without those that a message lacks."""
     found = {"set": message.payload.key.set, "user_key": message.payload.key.user_key}
     if (value := getattr(getattr(message, "payload", UNSET), "gen", UNSET)) is not UNSET:
         found["gen"] = value
@@ -62,5 +62,5 @@ def source_of_key(key: Any) -> tuple[Any, Any, Any]:
 
 
 def attributes_of_key(key: Any) -> dict[str, Any]:
-    """Return the attributes of a change; what a message lacks is absent."""
+    """Return the attributes of a change, without those that a message lacks."""
     return {"set": key.set, "user_key": key.user_key}

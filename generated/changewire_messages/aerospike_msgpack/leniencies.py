@@ -125,7 +125,7 @@ _CHECKS: Mapping[type, Callable[[Any, list[str]], None]] = {
 def leniencies(message: object) -> list[str]:
     """Return the names of the leniencies that a message needed, once for each use.
 
-    `unknown-property` stands for the positions in `extra`.
+    `unknown-property` counts the positions in `extra`.
     """
     used: list[str] = []
     check = _CHECKS.get(type(message))

@@ -119,7 +119,7 @@ class Write(
     """What was written."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Positions that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Positions that the schema does not name, by JSON Pointer; unset without any."""
 
 
 class DeletePayload(Struct, frozen=True, gc=False, forbid_unknown_fields=True, array_like=True):
@@ -164,7 +164,7 @@ class Delete(
     """What was deleted."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Positions that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Positions that the schema does not name, by JSON Pointer; unset without any."""
 
 
 class LegacyDeletePayload(
@@ -198,7 +198,7 @@ class LegacyDelete(
     """What was deleted."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Positions that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Positions that the schema does not name, by JSON Pointer; unset without any."""
 
 
 Message: TypeAlias = Write | Delete | LegacyDelete

@@ -107,7 +107,7 @@ class Change(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=
     """What only this format has, by its own names."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
 
 class Reason(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only=True):
@@ -160,7 +160,7 @@ class Rejection(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_on
     """Every reason, the first one included."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
 
 __all__ = ["Change", "ColumnValue", "Reason", "Rejection", "Row", "Sequence", "Source"]

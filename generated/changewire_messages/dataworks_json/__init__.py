@@ -87,7 +87,7 @@ FORMAT: Final = "dataworks-json"
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = True
-"""Whether numbers that binary64 cannot hold are kept as decimals."""
+"""Whether numbers that binary64 cannot represent are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {

@@ -60,7 +60,7 @@ def sequence(message: Any) -> tuple[Any, Any] | None:
 
 
 def attributes(message: Any) -> dict[str, Any]:
-    """Return the attributes of a change; what a message lacks is absent."""
+    """Return the attributes of a change, without those that a message lacks."""
     found = {"op": message.payload.op, "version": message.version}
     if (value := message.payload.timestamp.system_time) is not UNSET:
         found["system_time"] = value
@@ -87,7 +87,7 @@ def source_of_schema(schema: Any) -> tuple[Any, Any, Any]:
 
 
 def attributes_of_schema(schema: Any) -> dict[str, Any]:
-    """Return the attributes of a change; what a message lacks is absent."""
+    """Return the attributes of a change, without those that a message lacks."""
     found = {}
     if (value := getattr(getattr(schema, "source", UNSET), "db_type", UNSET)) is not UNSET:
         found["db_type"] = value

@@ -46,7 +46,7 @@ FORMAT: Final = "lindorm-json"
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = True
-"""Whether numbers that binary64 cannot hold are kept as decimals."""
+"""Whether numbers that binary64 cannot represent are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {"message": "Message"}
 """Model for each part that a Kafka record can play."""
 ALONE: Final[Mapping[str, str]] = {"Message": "payload"}

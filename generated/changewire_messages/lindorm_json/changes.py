@@ -45,7 +45,7 @@ def source(message: Any) -> tuple[Any, Any, Any]:
 
 
 def attributes(message: Any) -> dict[str, Any]:
-    """Return the attributes of a change; what a message lacks is absent."""
+    """Return the attributes of a change, without those that a message lacks."""
     found = {"op": message.payload.op, "ts_ms": message.payload.ts_ms}
     if (value := message.payload.source.db) is not UNSET:
         found["db"] = value

@@ -191,7 +191,7 @@ class Message(Struct, frozen=True, gc=False, forbid_unknown_fields=True, kw_only
     """`payload` if the message is the value of this property, without the object around it."""
 
     extra: Extra | UnsetType = field(name="@extra", default=UNSET)
-    """Properties that the schema does not name, by JSON Pointer; unset if there are none."""
+    """Properties that the schema does not name, by JSON Pointer; unset without any."""
 
     def __post_init__(self) -> None:
         """Check what no annotation says."""

@@ -35,7 +35,7 @@ FORMAT: Final = None
 ENCODING: Final = "json"
 """How the messages are written."""
 EXACT: Final = False
-"""Whether numbers that binary64 cannot hold are kept as decimals."""
+"""Whether numbers that binary64 cannot represent are kept as decimals."""
 ROLES: Final[Mapping[str, str]] = {}
 """Model for each part that a Kafka record can play."""
 DIGESTS: Final[Mapping[str, str]] = {

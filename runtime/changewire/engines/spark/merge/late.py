@@ -139,9 +139,9 @@ def _in_sql(deletes: DataFrame, shape: Shape) -> Deletes | None:
 
 
 def _has_number(shape: Shape) -> Column:
-    """Return the condition that the text of a key may have no text where its column is text.
+    """Return the condition that a key may have another value than text for a column of text.
 
-    Python writes such a value as JSON text, which SQL would not.
+    Python writes such a value as JSON text, and SQL does not.
     """
     names = [f.name for f in shape.named_type.fields if isinstance(f.dataType, StringType)]
     texts = (re.escape(msgspec.json.encode(name).decode()) for name in names)
