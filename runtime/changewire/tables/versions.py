@@ -46,24 +46,27 @@ def versions_of(states: Iterable[State]) -> list[Version]:
             truncate of the table leaves a tombstone.
     """
     found: list[Version] = []
+    newest_delete: Order | None = None
     for after in _in_order(states):
         last = found[-1] if found else None
-        if last is None or not _goes_on(last, after):
+        if last is None or not _goes_on(last, after, newest_delete):
             found += [Version(after)] if after.values is not None else []
         elif after.values == last.values:
             found[-1] = Version(last.state)
         else:
             found[-1] = Version(last.state, after.order)
             found += [Version(after)] if after.values is not None else []
+        newest_delete = after.order if after.values is None else newest_delete
     return found
 
 
-def _goes_on(version: Version, after: State) -> bool:
+def _goes_on(version: Version, after: State, newest_delete: Order | None) -> bool:
     """Whether a row is still there, or again by the second half of an update."""
     end = version.ended
-    if end is None or after.values is None:
+    if end is None or after.values is None or newest_delete is None:
         return end is None
-    return end.sequence[1:] == (0,) and after.order.sequence == (*end.sequence[:1], 1)
+    is_half = end.sequence[1:] == (0,) and newest_delete.sequence == end.sequence
+    return is_half and after.order.sequence == (*end.sequence[:1], 1)
 
 
 def _in_order(states: Iterable[State]) -> Iterator[State]:

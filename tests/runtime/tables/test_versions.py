@@ -170,6 +170,14 @@ def test_an_update_in_two_messages_leaves_no_gap() -> None:
     assert numbers(first, change("update", sequence=12, a=1), before) == [(1, 10, None)]
 
 
+def test_a_delete_between_the_images_of_an_update_leaves_a_gap() -> None:
+    """The row that is written behind the delete, at the same sequence, is another version."""
+    before = change("update", sequence=(12, 0), before={"id": 1}, is_lone=True)
+    first, delete = change(sequence=10, a=1), change("delete", sequence=12)
+    found = numbers(first, delete, change(sequence=12, a=1), before)
+    assert found == [(1, 10, 12), (1, 12, None)]
+
+
 def test_rows_that_come_back_have_a_gap() -> None:
     """A delete ends the version; the same row again is another version."""
     found = numbers(change(a=1), change("delete", sequence=2), change(sequence=5, a=1))
