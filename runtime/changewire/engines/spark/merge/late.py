@@ -84,7 +84,8 @@ def logged_deletes(
     found = found or _in_python(deletes, shape)
     if not with_befores:
         return found
-    moved = moved_in(with_effects(changes.where(F.col("op") == "update")))
+    with changed(log.sparkSession, INTERPRETED):
+        moved = moved_in(with_effects(changes.where(F.col("op") == "update"))).localCheckpoint()
     nothing = with_effects(deletes.where(F.lit(False)))  # noqa: FBT003 - a column of this value
     return Deletes(found.rows.unionByName(_deletes_of(nothing, shape, moved)), are_few=False)
 
