@@ -104,7 +104,8 @@ CASES: Final = (
     Case(
         name="late",
         title="the same, 10 % late or doubled across batches",
-        topic=_TOPIC._replace(name="late", has_late=True),
+        # More batches: the warm-up has no late messages.
+        topic=_TOPIC._replace(name="late", batches=10, has_late=True),
         peer=SAFE,
         ours={REMOVED: 0.8, FLAGGED: 1.0},
     ),

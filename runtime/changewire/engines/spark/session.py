@@ -94,6 +94,15 @@ def is_remote(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
+INTERPRETED: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Settings of a query with other literals in each batch.
+
+They are in the code that Spark generates, and compiling it takes longer than reading some rows."""
+
+
 @contextmanager
 def changed(
     spark: SparkSession, values: Mapping[str, str], *others: str

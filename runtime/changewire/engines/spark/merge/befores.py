@@ -15,6 +15,7 @@ from changewire.engines.effects import EFFECTS
 from changewire.engines.spark.merge.from_log import is_change, with_effects
 from changewire.engines.spark.merge.mutations import PLACE
 from changewire.engines.spark.parts import is_lone_before, position_columns
+from changewire.engines.spark.session import INTERPRETED, changed
 from changewire.tables.mutations import DELETE
 
 _GROUP: Final = ("source", "major")
@@ -50,9 +51,9 @@ def moved(rows: DataFrame, log: DataFrame) -> Moved:
         wanted = groups.where(is_open).select(*_GROUP).distinct()
         # All that is known of these updates is in the log, also what the batch has.
         known = _groups(with_effects(log.where(is_change() & (F.col("op") == "update") & near)))
-        known = known.join(
-            F.broadcast(wanted) if are_few else wanted, [*_GROUP], "left_semi"
-        ).localCheckpoint()
+        known = known.join(F.broadcast(wanted) if are_few else wanted, [*_GROUP], "left_semi")
+        with changed(rows.sparkSession, INTERPRETED if are_few else {}):
+            known = known.localCheckpoint()
         found = _deletes(groups.where(~is_open)).unionByName(_deletes(known))
         waiting = _waiting(known)
     return Moved(found, waiting)

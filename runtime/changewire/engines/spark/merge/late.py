@@ -24,19 +24,13 @@ from changewire.engines.spark.merge.from_log import (
 from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.engines.spark.parts import is_lone_before
-from changewire.engines.spark.session import changed
+from changewire.engines.spark.session import INTERPRETED, changed
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.row_state import ORDER
 
 _FEW: Final = 50_000
 """Deletes that are sent to the driver, so that they are read once; more are read twice."""
-
-_INTERPRETED: Final = {
-    # Each look has other bounds, and to compile them takes longer than to read the rows.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
 
 
 class Deletes(NamedTuple):
@@ -90,7 +84,8 @@ def logged_deletes(
     found = found or _in_python(deletes, shape)
     if not with_befores:
         return found
-    moved = moved_in(with_effects(changes.where(F.col("op") == "update")))
+    with changed(log.sparkSession, INTERPRETED):
+        moved = moved_in(with_effects(changes.where(F.col("op") == "update"))).localCheckpoint()
     nothing = with_effects(deletes.where(F.lit(False)))  # noqa: FBT003 - a column of this value
     return Deletes(found.rows.unionByName(_deletes_of(nothing, shape, moved)), are_few=False)
 
@@ -112,7 +107,7 @@ def _deletes_of(rows: DataFrame, shape: Shape, moved: DataFrame | None = None) -
 def _sent(deletes: DataFrame) -> tuple[DataFrame, bool]:
     """Return deletes that are read once, as far as they are few; and whether they are."""
     kind = deletes.schema
-    with changed(deletes.sparkSession, _INTERPRETED):
+    with changed(deletes.sparkSession, INTERPRETED):
         found = deletes.limit(_FEW + 1).toArrow()
     if len(found) > _FEW:
         return deletes, False
