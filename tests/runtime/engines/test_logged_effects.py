@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.native.differential import FORMATS, batch_of
 from tests.runtime.engines.any_messages import captured, mutated
@@ -11,15 +13,15 @@ from changewire.engines.effects import EFFECTS, LeanEffectsDecoder, effects_of_l
 from changewire.engines.log import READ
 
 MANY = 400
-VENDORS = {"lindorm-json": {"key_columns": ["id"]}}
+KEYED: dict[str, dict[str, Any]] = {"lindorm-json": {"key_columns": ["id"]}}
 """Options by which messages have keys."""
 
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("row_image", ["full", "patch"])
-def test_a_logged_change_has_the_effects_of_its_message(format: str, row_image: str) -> None:
+def test_a_logged_change_has_the_effects_of_its_message(format: str, row_image: Any) -> None:
     """So a late look, `rebuild` and `verify` know the keys that tables have."""
-    options = DecodeOptions(format, row_image=row_image, **VENDORS.get(format, {}))
+    options = DecodeOptions(format, row_image=row_image, **KEYED.get(format, {}))
     messages = [*captured(format), *mutated(format, MANY, seed=1)]
     (rows,) = LeanEffectsDecoder(options)(batch_of(messages))
     changes = [row for row in rows.to_pylist() if row["kind"] == "change" and row["key"]]

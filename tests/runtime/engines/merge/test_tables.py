@@ -75,7 +75,7 @@ def thrice(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Thr
         [("UPDATE_AFTER", 3, old), ("INSERT", 6, {"id": 2, "name": "b"})],
         [("UPDATE_AFTER", 7, old)],
     ]
-    exact = [
+    exact: list[list[tuple[Any, ...]]] = [
         [(*one[:2], {**one[2], "id": f"1234567890123456789.{one[2]['id']}"}) for one in batch]
         for batch in late
     ]
