@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.check:
             found = [(f"different: {DIALECT_PATH.as_posix()}", "")] if is_old else []
             return _report([*found, *compare_all(_trees(options))], arguments)
-        if is_old:  # first: the schemas are held against it
+        if is_old:  # first: the schemas are checked by it
             DIALECT_PATH.write_bytes(path.read_bytes())
         write_all(_trees(options))
     except (TargetError, SchemaError) as error:

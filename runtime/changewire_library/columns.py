@@ -119,9 +119,15 @@ def _unknown(value: object) -> object:
 
 
 _json_lines = msgspec.json.Encoder(enc_hook=_unknown).encode_lines
+_key_lines = msgspec.json.Encoder(enc_hook=_unknown, decimal_format="number").encode_lines
 
 
-def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
+def json_texts(
+    values: Sequence[object],
+    *,
+    nullable: bool = False,
+    write: Callable[[Sequence[object]], bytes] = _json_lines,
+) -> Array:
     """Return values as JSON text; NULL for UNSET, and for None if ``nullable``.
 
     Bytes become Base64 text, times ISO 8601 text, decimals text with every digit.
@@ -131,7 +137,7 @@ def json_texts(values: Sequence[object], *, nullable: bool = False) -> Array:
     if not any(is_there):
         return nulls(len(values), STRING)
     # JSON text holds no line feed: one text for all values, cut by Arrow, takes half the time.
-    lines = untyped.array([_json_lines(values)], BYTES).view(STRING)
+    lines = untyped.array([write(values)], BYTES).view(STRING)
     texts: Array = untyped_compute.split_pattern(lines, "\n").flatten().slice(0, len(values))
     return texts if all(is_there) else _with_nulls(texts, is_there)
 
@@ -142,6 +148,11 @@ def _with_nulls(texts: Array, is_there: list[bool]) -> Array:
     _, bitmap = untyped.array(is_there).buffers()
     array: Array = untyped.StringArray.from_buffers(len(texts), offsets, data, bitmap)
     return array
+
+
+def key_texts(values: Sequence[object]) -> Array:
+    """Return keys as `json_texts` does, but with decimals as numbers; NULL for None."""
+    return json_texts(values, nullable=True, write=_key_lines)
 
 
 def exact_texts(values: Sequence[object], *, nullable: bool = False) -> Array:

@@ -60,9 +60,9 @@ def test_a_missing_topic_gives_one(kafka: str) -> None:
         encoding="utf-8",
         timeout=60,
     )
-    told = [line for line in run.stderr.splitlines() if not line.startswith(("%", "waiting"))]
+    lines = [line for line in run.stderr.splitlines() if not line.startswith(("%", "waiting"))]
     # A message that waits when the broker first answers is given up by the client itself.
-    found = [re.fullmatch(NOT_DELIVERED, line) for line in told]
-    assert all(found), told
+    found = [re.fullmatch(NOT_DELIVERED, line) for line in lines]
+    assert all(found), lines
     assert sum(int(one[1]) for one in found if one) == 2
     assert run.returncode == 1

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,9 +24,10 @@ from changewire.engines.places import Places, records_of
 from changewire.version import VERSION
 from changewire_messages.change import Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
-from changewire_messages.columns import spread
+from changewire_messages.columns import key_texts, spread
 
-_key_text: Final = msgspec.json.Encoder(decimal_format="number").encode
+_KEYS: Final = ("key", "before_key")
+"""Columns whose texts tables and looks at a log compare."""
 
 Found: TypeAlias = tuple[Any, list[str]]
 """The meaning of an element: the source of its columns, or a `Rejection`; and the names of the
@@ -62,15 +62,11 @@ def columns(
 ) -> dict[str, pa.Array]:
     """Join elements with the columns of their records."""
     change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
-    change |= {name: _key_texts(elements.rows, name) for name in ("key", "before_key")}
+    for name in _KEYS:
+        keys = [None if row is None else getattr(row, name) for row in elements.rows]
+        change[name] = key_texts(keys)
     dead, leniencies = rejection_columns(elements), leniencies_column(elements)
     return element_columns(batch, kinds(change), change, dead, leniencies, places)
-
-
-def _key_texts(rows: Sequence[Any], name: str) -> pa.Array:
-    """Return keys as JSON text, in which decimals are numbers: two keys of one row are equal."""
-    keys = (None if row is None else getattr(row, name) for row in rows)
-    return pa.array([None if key is None else _key_text(key).decode() for key in keys], pa.string())
 
 
 def rejection_columns(elements: Elements) -> dict[str, pa.Array]:

@@ -98,9 +98,9 @@ INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Settings of a query with other literals in each batch.
+"""Settings of a query whose literals change with each batch.
 
-They are in the code that Spark generates, and compiling it takes longer than reading some rows."""
+Spark's generated code contains them: compiling it takes longer than interpreting some rows."""
 
 
 @contextmanager

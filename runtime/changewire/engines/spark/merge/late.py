@@ -16,11 +16,7 @@ from pyspark.sql.types import LongType, StringType
 from changewire.engines.log import READ
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
-from changewire.engines.spark.merge.from_log import (
-    is_change,
-    order_column,
-    with_effects,
-)
+from changewire.engines.spark.merge.from_log import is_change, order_column, with_effects
 from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.engines.spark.parts import is_lone_before
