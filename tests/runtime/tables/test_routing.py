@@ -3,6 +3,7 @@
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.tables.histories import (
@@ -27,7 +28,7 @@ from changewire.tables import (
 )
 from changewire.tables.merge import merged
 from changewire.tables.mutations import mutations
-from changewire.tables.routing import route
+from changewire.tables.routing import APPLY_FAILED, Refusal, apply_failed, route
 
 
 def test_one_topic_may_feed_many_tables() -> None:
@@ -152,6 +153,23 @@ def test_a_source_whose_routing_fails_is_refused_alone() -> None:
         tables, result = applied(history)
     assert [*tables.tables] == ["`t`"]
     assert result.refused == [(history[1], "apply-failed")]
+
+
+def test_a_failure_is_told_without_its_text() -> None:
+    """The refusal has the place, the step and the type of the error; the machine's is raised."""
+    refusal = apply_failed(ValueError("a value of a message"), "/after/a", "merging")
+    assert refusal == Refusal(APPLY_FAILED, "/after/a", "merging raised ValueError")
+    with pytest.raises(MemoryError):
+        apply_failed(MemoryError(), "/after/a", "merging")
+
+
+def test_deletes_without_set_of_one_key_are_joined() -> None:
+    """The newest of them decides which writes are late, in whatever order they arrive."""
+    deletes = [change("delete", sequence=number, table=None) for number in (5, 3)]
+    for order in (deletes, deletes[::-1]):
+        tables, _ = applied(placed(*order))
+        applied(placed(change(sequence=4), start=2), tables=tables)
+        assert rows(tables) == []
 
 
 def test_a_batch_may_bring_so_many_tables() -> None:
