@@ -15,8 +15,10 @@ from examples.demo import changes, dead_letters, mixed, summary
 from examples.demo.outputs import FORMATS, INPUTS
 from rich.console import Console
 
+from changewire.engines.options import Engine
 from changewire.engines.outcome import Outcome
 from changewire.job import run
+from changewire.jobs.checks import missing_for_spark
 
 OUTPUT: Final = Path("build", "demo")
 _WIDTH: Final = 100
@@ -29,13 +31,14 @@ def main(arguments: Sequence[str]) -> None:
     console = Console(highlight=False)
     console.width = min(console.width, _WIDTH)
     outcomes: dict[str, Outcome] = {}
-    notes: dict[str, None] = {}
+    lack = missing_for_spark()
+    engine: Engine = "spark" if lack is None else "python"
     with console.status("Starting …") as status, stderr_to(output / "engine.log"):
         for folder, name in FORMATS.items():
             status.update(f"Reading {folder} …")
             inputs, place = [str(INPUTS / folder)], str(output / folder)
-            outcomes[folder] = run(inputs, place, format=name, notice=notes.setdefault)
-    summary.show(console, outcomes, list(notes))
+            outcomes[folder] = run(inputs, place, format=name, engine=engine)
+    summary.show(console, outcomes, lack)
     changes.show(console, outcomes)
     mixed.show(console, outcomes["mixed"])
     dead_letters.show(console, outcomes)

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from changewire.engines.outcome import Outcome
 _NUMBERS: Final = ("messages", "elements", "changes", "controls", "dead_letters")
 
 
-def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]) -> None:
+def show(console: Console, outcomes: Mapping[str, Outcome], lack: str | None) -> None:
     """Summarize the run in a sentence, and show that nothing was lost."""
     total = Counter[str]()
     for outcome in outcomes.values():
@@ -43,8 +43,8 @@ def show(console: Console, outcomes: Mapping[str, Outcome], notes: Sequence[str]
         f"the logs were written. {engine}, {seconds:.1f} seconds."
     )
     indented(console, note, "dim")
-    for text in notes:
-        indented(console, text, "yellow")
+    if lack is not None:
+        indented(console, f"{lack}: this ran without Spark, with the same result.", "yellow")
     _show_table(console, outcomes)
 
 

@@ -38,7 +38,7 @@ def on_log(
     Why it failed is said then; `what` names the job.
     """
     from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError, choose_engine
+    from changewire.jobs.checks import JobError, check_engine
     from changewire.jobs.topics import spark_errors
 
     quieten_spark()
@@ -47,7 +47,7 @@ def on_log(
     try:
         with interruptible():
             found = connectors(packages, [table_format], as_json=as_json)
-            choose_engine("spark", [])
+            check_engine("spark", [])
             from changewire.engines.spark.run import settings
             from changewire.engines.spark.session import session
 

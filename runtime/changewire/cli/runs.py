@@ -80,7 +80,7 @@ def land_files(
 
         from changewire.jobs import files
 
-        job = partial(files.run_files, row_schema=row_schema, engine=engine, notice=line.say)
+        job = partial(files.run_files, row_schema=row_schema, engine=engine)
         if tables is not None and engine == "spark":
             quieten_pyspark()
             packages = connectors(None, ["delta"], as_json=as_json)
@@ -88,7 +88,7 @@ def land_files(
             return job(given(inputs), output, decode_options, notice=line.say, **options)
         if tables is not None:
             job = partial(files.merge_files, table_options=tables)
-        elif engine != "python":
+        elif engine == "spark":
             quieten_pyspark()
         return job(given(inputs), output, decode_options, progress=advance, **options)
 

@@ -17,7 +17,7 @@ from changewire.tables.names import absolute
 if TYPE_CHECKING:
     from changewire.engines.counts import Counts
 
-Engine = Literal["auto", "spark", "python"]
+Engine = Literal["python", "spark"]
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
 """Engines that a run on files can be asked for."""
 

@@ -33,23 +33,17 @@ class JobError(Exception):
     """The job cannot run as it was asked for; the text says why, and what to do."""
 
 
-def choose_engine(engine: str, inputs: Sequence[str]) -> tuple[str, str | None]:
-    """Return the engine to run, and a sentence if ``auto`` does not take Spark.
-
-    No inputs are those of topics, which only Spark reads.
-    """
+def check_engine(engine: str, inputs: Sequence[str]) -> None:
+    """Reject an engine that cannot read the inputs; without inputs, it reads topics or a log."""
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there are: {', '.join(ENGINES)}")
     if engine == "python":
-        return "python", None
+        return
     lack = "Spark cannot read standard input" if "-" in inputs else missing_for_spark()
-    if lack is None:
-        return "spark", None
-    if engine == "spark":
+    if lack is not None:
         advice = install("spark") if lack.endswith(_NOT_INSTALLED) else "see `changewire doctor`"
         other = ", or use --engine python" if inputs else ""
         raise JobError(f"{lack}: {advice}{other}")
-    return "python", f"{lack}: running without Spark, with the same result."
 
 
 def missing_for_spark() -> str | None:

@@ -22,9 +22,9 @@ from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
     JobError,
+    check_engine,
     check_output,
     check_rows,
-    choose_engine,
     declared_rows,
     files_of,
 )
@@ -41,13 +41,12 @@ def run(
     output: str,
     *,
     format: str,
-    engine: Engine = "auto",
+    engine: Engine = "python",
     elements_as: ElementsAs = "changes",
     row_schema: RowsAs = "json",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
-    notice: Callable[[str], None] | None = None,
     **options: Unpack[DecodeKeywords],
 ) -> Outcome:
     """Append the contents of files to a Parquet log, and write a report next to it.
@@ -64,7 +63,7 @@ def run(
             stay.
         format: Public name of the format; ``auto`` takes for each message the one that it says
             it has, for topics that carry several.
-        engine: ``auto`` takes Spark if it can run, and otherwise Python.
+        engine: ``python``, which is one process; or ``spark``, with the same result.
         elements_as: ``changes``, or ``messages``: typed columns that have the messages as they are,
             to which only `strip_registry_prefix` of the options applies.
         row_schema: What ``before`` and ``after`` are: ``json``, exact text; or columns, by a
@@ -74,7 +73,6 @@ def run(
         shape: Shape of the files, see `changewire.framing.SHAPES`.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
-        notice: Called with one sentence if ``auto`` does not take Spark.
         **options: Facts that messages lack, see `DecodeKeywords`.
 
     Raises:
@@ -96,7 +94,6 @@ def run(
         shape=shape,
         show_values=show_values,
         progress=progress,
-        notice=notice,
     )
 
 
@@ -106,11 +103,10 @@ def run_files(
     decode_options: DecodeOptions,
     *,
     row_schema: RowsAs = "json",
-    engine: str = "auto",
+    engine: str = "python",
     shape: str = "auto",
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
-    notice: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Append the contents of files to a Parquet log, as `run` does."""
     files = files_of(inputs)
@@ -118,9 +114,7 @@ def run_files(
     if isinstance(row_schema, str) and row_schema == "embedded":
         row_schema = declared_rows(files, decode_options, shape)
     check_rows(row_schema, decode_options)
-    chosen, why = choose_engine(engine, files)
-    if why and notice is not None:
-        notice(why)
+    check_engine(engine, files)
     log = log_of(str(Path(output).absolute()), "parquet")
     how: dict[str, Any] = {
         "decode_options": decode_options,
@@ -128,7 +122,7 @@ def run_files(
         "shape": shape,
         "show_values": show_values,
     }
-    if chosen == "spark":
+    if engine == "spark":
         with spark_errors("the run failed", output, {}, show_values=show_values):
             outcome = _in_spark(files, log, how)
     else:
@@ -188,7 +182,7 @@ def merge_files_in_spark(
     """Do what `merge_files` does by a query in Spark, which reads each file once."""
     files = files_of(inputs)
     check_output(Path(output), files)
-    choose_engine("spark", files)
+    check_engine("spark", files)
     place = str(Path(output).absolute())
     log, checkpoint = log_of(place, "delta"), f"{place}/{CHECKPOINT}"
     if Path(log).exists() and not Path(checkpoint).exists():

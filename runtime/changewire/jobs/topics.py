@@ -14,7 +14,7 @@ from changewire.codec import detect
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.options import StreamOptions, TableOptions
 from changewire.engines.outcome import LookAlikes, Outcome
-from changewire.jobs.checks import JobError, check_folder, choose_engine
+from changewire.jobs.checks import JobError, check_engine, check_folder
 
 _MOST: Final = 1000
 """Dead letters that are looked at for another format."""
@@ -39,7 +39,7 @@ def stream_topics(
     line for each batch that was committed. The text of an error has no secret.
     """
     check_folder(Path(output))
-    choose_engine("spark", [])
+    check_engine("spark", [])
     from changewire.engines.spark.run import run_stream
 
     with spark_errors("the query failed", output, options, show_values=show_values):

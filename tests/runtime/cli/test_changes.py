@@ -91,9 +91,7 @@ def test_keys_and_families_are_passed_on(cli: Cli) -> None:
     assert row["key"] == {"x": "a", "id": 7}
 
 
-@pytest.mark.parametrize(
-    "command", [("decode", "--as", "changes"), ("run", "-o", "out", "--engine", "python")]
-)
+@pytest.mark.parametrize("command", [("decode", "--as", "changes"), ("run", "-o", "out")])
 def test_options_that_do_not_fit_are_wrong_usage(
     cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:

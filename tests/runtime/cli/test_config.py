@@ -34,7 +34,7 @@ def test_options_come_from_a_file_and_the_command_line_wins(
     keys = written(
         tmp_path, f"format = 'lindorm-json'\noutput = {str(output)!r}\nkey_column = ['id']\n"
     )
-    assert cli("run", "--config", keys, good, "--engine", "python").exit_code == 0
+    assert cli("run", "--config", keys, good).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_options_come_from_a_file_and_the_command_line_wins(
     [
         ("nothing = 1", "run has no option nothing; it has: "),
         ("a = ", "expected TOML"),
-        ("engine = 'fast'", "'fast' is not one of: auto, spark, python"),
+        ("engine = 'fast'", "'fast' is not one of: python, spark"),
         (None, "No such file"),
     ],
 )
@@ -69,7 +69,7 @@ def test_dead_letters_fail_a_run_when_asked(
     cli: Cli, mixed: Path, tmp_path: Path, words: tuple[str, ...], code: int
 ) -> None:
     """By default a run with dead letters succeeds, and says which rule it followed."""
-    run = ("run", "-f", FORMAT, "-o", tmp_path, "--engine", "python", mixed)
+    run = ("run", "-f", FORMAT, "-o", tmp_path, mixed)
     ended = cli(*run, *words)
     assert ended.exit_code == code
     assert f"exit code {code} (--fail-on {words[1] if words else 'never'})" in ended.stderr

@@ -83,7 +83,7 @@ def test_a_full_disk_is_one_sentence(  # noqa: PLR0917 - fixtures and cases
     messages.write_text("".join(lines[:count]), encoding="utf-8")
     (small_disk / "ballast").write_bytes(bytes(ballast))
     output = small_disk / "out"
-    done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "python")
+    done = program("run", "-f", FORMAT, messages, "-o", output)
     assert sentence(done) == f"{small_disk / full}: {FULL}"
     names = {path.name.partition("-")[0] for path in small_disk.rglob("*") if path.suffix != ".tmp"}
     assert names == {"ballast", *left}
@@ -128,7 +128,7 @@ def test_a_full_standard_error_is_no_rejection(mixed: Path) -> None:
 def test_an_output_below_a_file_is_one_sentence(program: Program, good: Path) -> None:
     """A folder that cannot be made is named with the reason."""
     output = good / "below"
-    done = program("run", "-f", FORMAT, good, "-o", output, "--engine", "python")
+    done = program("run", "-f", FORMAT, good, "-o", output)
     assert sentence(done) == f"{output}/log: Not a directory"
 
 

@@ -53,20 +53,17 @@ def test_no_java_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert checks.java_version() is None
 
 
-def test_auto_takes_spark_where_it_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With PySpark, pandas below 3 and Java 17 there is nothing to say."""
-    monkeypatch.setattr(checks, "missing_for_spark", lambda: None)
-    assert checks.choose_engine("auto", ["a"]) == ("spark", None)
-    assert checks.choose_engine("spark", ["a"]) == ("spark", None)
-    assert checks.choose_engine("python", ["a"]) == ("python", None)
-
-
-def test_auto_says_why_it_does_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Spark cannot run, one sentence says so and that the result is the same."""
+def test_spark_needs_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Java 17, the error says so and what to do; Python needs none."""
     monkeypatch.setattr(checks, "java_version", lambda: 11)
     monkeypatch.setattr(checks, "major_version", {"pandas": 2}.get)
-    sentence = "No Java 17 or newer was found: running without Spark, with the same result."
-    assert checks.choose_engine("auto", ["a"]) == ("python", sentence)
+    checks.check_engine("python", ["a"])
+    with pytest.raises(job.JobError, match=r"No Java 17 .*`changewire doctor`, or use --engine"):
+        checks.check_engine("spark", ["a"])
+    with pytest.raises(job.JobError, match=r"`changewire doctor`$"):
+        checks.check_engine("spark", [])
+    monkeypatch.setattr(checks, "java_version", lambda: 17)
+    checks.check_engine("spark", ["a"])
 
 
 def test_spark_needs_pandas_below_three(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,17 +73,17 @@ def test_spark_needs_pandas_below_three(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_standard_input_is_read_by_the_python_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark's workers have no standard input: auto goes without, and spark is refused."""
+    """Spark's workers have no standard input."""
     monkeypatch.setattr(checks, "missing_for_spark", lambda: None)
-    assert checks.choose_engine("auto", ["-"])[0] == "python"
+    checks.check_engine("python", ["-"])
     with pytest.raises(job.JobError, match="standard input"):
-        checks.choose_engine("spark", ["-"])
+        checks.check_engine("spark", ["-"])
 
 
 def test_an_unknown_engine_is_refused() -> None:
-    """There are three names, and the error says which."""
-    with pytest.raises(ValueError, match="auto, spark, python"):
-        checks.choose_engine("flink", [])
+    """There are two names, and the error says which."""
+    with pytest.raises(ValueError, match="python, spark"):
+        checks.check_engine("flink", [])
 
 
 def start(source: Path, output: Path | str) -> None:

@@ -14,7 +14,6 @@ from tests.runtime.cli.test_changes import LINDORM
 from tests.samples import FORMAT, MIXED_COUNTS
 
 from changewire.cli.spark import quieten_spark
-from changewire.jobs import checks
 
 Cli = Callable[..., Ended]
 
@@ -22,7 +21,7 @@ Cli = Callable[..., Ended]
 def test_a_run_writes_a_log_and_a_report(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """Log and reports are in the output, the counts are said on standard error."""
     output = tmp_path / "out"
-    ended = cli("run", "-f", FORMAT, mixed, "--output", output, "--engine", "python")
+    ended = cli("run", "-f", FORMAT, mixed, "--output", output)
     assert (ended.exit_code, ended.stdout) == (0, "")
     kinds = pq.read_table(output / "log")["kind"].to_pylist()
     assert kinds.count("dead_letter") == MIXED_COUNTS["dead_letters"]
@@ -40,7 +39,7 @@ def test_runs_add_up(
 ) -> None:
     """A second run leaves out what the log has, however its file is named, and says how many."""
     output = tmp_path / "out"
-    call = ("run", "-f", FORMAT, "-o", output, "--engine", "python")
+    call = ("run", "-f", FORMAT, "-o", output)
     assert cli(*call, mixed, mixed).exit_code == 0
     first = pq.read_table(output / "log").num_rows
     assert first == json.loads((output / "report.json").read_text("utf-8"))["elements"]
@@ -62,9 +61,7 @@ def test_files_of_other_formats_and_outputs_are_left_alone(
     old = tmp_path / "out" / "dead_letters" / "part-00000.parquet"
     old.parent.mkdir(parents=True)
     old.write_bytes(b"old")
-    assert (
-        cli("run", "-f", FORMAT, good, "-o", tmp_path / "out", "--engine", "python").exit_code == 0
-    )
+    assert cli("run", "-f", FORMAT, good, "-o", tmp_path / "out").exit_code == 0
     assert old.read_bytes() == b"old"
 
 
@@ -83,7 +80,7 @@ def test_an_output_with_something_else_is_one_sentence(
     there = tmp_path / "out" / path
     there.parent.mkdir(parents=True)
     there.write_bytes(b"mine")
-    ended = cli("run", "-f", FORMAT, good, "-o", tmp_path / "out", "--engine", "python")
+    ended = cli("run", "-f", FORMAT, good, "-o", tmp_path / "out")
     assert ended.exit_code == 2
     assert sentence in " ".join(ended.stderr.split())
     assert [file for file in (tmp_path / "out").rglob("*") if file.is_file()] == [there]
@@ -91,7 +88,7 @@ def test_an_output_with_something_else_is_one_sentence(
 
 def test_a_run_does_not_read_its_own_log(cli: Cli, good: Path, tmp_path: Path) -> None:
     """A log among the inputs would grow by itself."""
-    call = ("run", "-f", FORMAT, "-o", tmp_path / "out", "--engine", "python")
+    call = ("run", "-f", FORMAT, "-o", tmp_path / "out")
     assert cli(*call, good).exit_code == 0
     ended = cli(*call, tmp_path / "out" / "log")
     assert ended.exit_code == 2
@@ -101,7 +98,7 @@ def test_a_run_does_not_read_its_own_log(cli: Cli, good: Path, tmp_path: Path) -
 def test_a_report_goes_to_programs(cli: Cli, good: Path, tmp_path: Path) -> None:
     """With --json standard output is the report, on one line, and nothing else is said."""
     output = tmp_path / "out"
-    ended = cli("run", "-f", FORMAT, good, "-o", output, "--engine", "python", "--json")
+    ended = cli("run", "-f", FORMAT, good, "-o", output, "--json")
     assert ended.exit_code == 0
     (report,) = json_lines(ended.stdout)
     assert report == json.loads((output / "report.json").read_text(encoding="utf-8"))
@@ -110,7 +107,7 @@ def test_a_report_goes_to_programs(cli: Cli, good: Path, tmp_path: Path) -> None
 
 def test_values_are_shown_only_when_asked(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """A report holds no value of a refused message, except with --show-values."""
-    arguments = ("run", "-f", FORMAT, mixed, "-o", tmp_path / "out", "--engine", "python", "--json")
+    arguments = ("run", "-f", FORMAT, mixed, "-o", tmp_path / "out", "--json")
     letters = json.loads(cli(*arguments).stdout)["first_dead_letters"]
     assert all("value" not in letter for letter in letters)
     letters = json.loads(cli(*arguments, "--show-values").stdout)["first_dead_letters"]
@@ -122,8 +119,6 @@ def test_keys_and_families_are_passed_on(cli: Cli, tmp_path: Path) -> None:
     options = (
         "-o",
         tmp_path / "out",
-        "--engine",
-        "python",
         "--column-family",
         "f",
         "--key-column",
@@ -142,7 +137,7 @@ def test_keys_and_families_are_passed_on(cli: Cli, tmp_path: Path) -> None:
 def test_a_mixed_topic_is_one_run(cli: Cli, tmp_path: Path) -> None:
     """With --format auto one run reads the messages of several formats."""
     delete = b'{"msg":"delete","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1]}\n'
-    options = ("-f", "auto", "-", "-o", tmp_path / "out", "--engine", "python", "--json")
+    options = ("-f", "auto", "-", "-o", tmp_path / "out", "--json")
     report = json.loads(cli("run", *options, data=delete + LINDORM.encode()).stdout)
     assert report["format"] == "auto"
     assert report["by_operation"] == {"delete": 2, "insert": 1}
@@ -162,7 +157,7 @@ def test_dead_letters_of_another_format_are_named(cli: Cli, tmp_path: Path) -> N
     lindorm = LINDORM.encode().strip().split(b"\n")
     delete = b'{"msg":"delete","key":["n",null,"YWJjZGVmZ2hpamtsbW5vcHFyc3Q=",1]}'
     data = b"\n".join([delete, *lindorm, b"{"])
-    arguments = ("run", "-f", FORMAT, "-", "-o", tmp_path / "out", "--engine", "python")
+    arguments = ("run", "-f", FORMAT, "-", "-o", tmp_path / "out")
     ended = cli(*arguments, data=data)
     assert ended.exit_code == 0
     hint = (
@@ -192,21 +187,10 @@ def test_other_dead_letters_have_no_hint(
     cli: Cli, tmp_path: Path, format: str, data: bytes
 ) -> None:
     """Where most are of no other format there is nothing to say."""
-    arguments = ("-", "-o", tmp_path / "out", "--engine", "python", "--json")
+    arguments = ("-", "-o", tmp_path / "out", "--json")
     report = json.loads(cli("run", "-f", format, *arguments, data=data).stdout)
     assert report["dead_letters"] > 2
     assert "look_alikes" not in report
-
-
-def test_a_fallback_is_one_sentence(
-    cli: Cli, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without Java the run goes on in Python and says so once."""
-    monkeypatch.setattr(checks, "missing_for_spark", lambda: "No Java 17 or newer was found")
-    ended = cli("run", "-f", FORMAT, good, "-o", tmp_path / "out")
-    sentence = "No Java 17 or newer was found: running without Spark, with the same result."
-    assert ended.exit_code == 0
-    assert ended.stderr.count(sentence) == ended.stderr.count("Spark") == 1
 
 
 @pytest.mark.parametrize(
@@ -238,7 +222,7 @@ def test_an_output_that_cannot_be_written_is_one_sentence(
     cli: Cli, good: Path, tmp_path: Path
 ) -> None:
     """Where no folder can be made, the path and the reason are said."""
-    ended = cli("run", "-f", FORMAT, good, "-o", good / "below", "--engine", "python")
+    ended = cli("run", "-f", FORMAT, good, "-o", good / "below")
     assert ended.exit_code == 2
     assert str(good / "below") in ended.stderr
     assert len(ended.stderr.splitlines()) == 1

@@ -59,7 +59,7 @@ def test_both_engines_make_the_same_log(
 def test_the_report_is_one_of_messages(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """Its page has the variants in place of operations, times and tables; so has the terminal."""
     output = tmp_path / "out"
-    options = ("--as", "messages", "--engine", "python", "-o", output)
+    options = ("--as", "messages", "-o", output)
     ended = cli("run", "-f", FORMAT, mixed, *options)
     assert " ".join(ended.stderr.split()).startswith("12 messages 14 elements 11 valid 3 dead")
     page = (output / "report.html").read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_options_of_changes_are_refused(
 
 def test_elements_of_two_kinds_are_not_mixed(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """A log has changes or messages: they have other columns."""
-    call = ("run", "-f", FORMAT, mixed, "--engine", "python", "-o", tmp_path / "out")
+    call = ("run", "-f", FORMAT, mixed, "-o", tmp_path / "out")
     assert cli(*call).exit_code == cli(*call).exit_code == 0
     ended = cli(*call, "--as", "messages")
     assert ended.exit_code == 2

@@ -50,7 +50,7 @@ def test_files_are_merged_into_tables(
     run: Callable[..., Ended], mixed: Path, tmp_path: Path
 ) -> None:
     """Tables, log and report are there, and doing it again changes nothing."""
-    options = (mixed, "--default-table", "none", "--engine", "python")
+    options = (mixed, "--default-table", "none")
     first = run(*options, "--json")
     assert first.exit_code == 0
     report = json.loads(first.stdout)
@@ -162,7 +162,7 @@ def test_rows_are_flagged_by_option(run: Callable[..., Ended], good: Path) -> No
 
 def test_all_reasons_of_dead_letters_are_named(run: Callable[..., Ended], mixed: Path) -> None:
     """The counts behind the reasons add up to the dead letters."""
-    ended = run(mixed, "--default-table", "none", "--engine", "python")
+    ended = run(mixed, "--default-table", "none")
     reasons = re.findall(r"dead letters \((.*?)\)", " ".join(ended.stderr.split()))
     counts = [int(reason.split()[1]) for reason in reasons[0].split(", ")]
     assert len(counts) > 3
@@ -263,7 +263,7 @@ def test_rows_that_outputs_cannot_have(
 ) -> None:
     """A sentence says why, and nothing is written."""
     output = tmp_path / "out"
-    ended = cli("run", "-f", FORMAT, good, "--output", output, "--engine", "python", *arguments)
+    ended = cli("run", "-f", FORMAT, good, "--output", output, *arguments)
     assert ended.exit_code == 2
     assert sentence in " ".join(ended.stderr.replace("│", " ").split())
     assert not output.exists()

@@ -27,7 +27,7 @@ EngineOption: TypeAlias = Annotated[
         "--engine",
         of=ENGINES,
         metavar="ENGINE",
-        help="Engine to use: {}. auto is spark if it can run, and python with --target.",
+        help="Engine to use: {}.",
     ),
 ]
 
@@ -41,7 +41,7 @@ def run(
     format: TopicFormat,
     output: Output,
     elements_as: ElementsAsOption = "changes",
-    engine: EngineOption = "auto",
+    engine: EngineOption = "python",
     shape: Shape = "auto",
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
