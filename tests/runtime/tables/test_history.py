@@ -100,6 +100,10 @@ HISTORIES: dict[str, tuple[list[Any], list[str | None]]] = {
         [change(), change("truncate", None, None)],
         [None, "truncate-without-sequence"],
     ),
+    "a sequence of zero is none of a full load": (
+        [change(sequence=1), change(sequence=0)],
+        [None, "older-than-row"],
+    ),
     "a late row of the full load": ([change(sequence=1), change(sequence=-1)], [None, "full-load"]),
 }
 
@@ -113,6 +117,23 @@ def test_why_a_change_does_nothing(name: str) -> None:
     for step in found.steps:
         needs_order = step.refused and not step.refused.reason.startswith("truncate")
         assert bool(step.refused and step.refused.held) == bool(needs_order)
+
+
+def test_steps_say_what_came() -> None:
+    """Each has its change, its kind, its order, and the row before and after it."""
+    changes = placed(
+        change(a=1),
+        change("truncate", None, 5),
+        change("truncate", None, None),
+        change("delete", sequence=9),
+    )
+    found = history_of(KEY, changes, apply_truncates=True)
+    assert [step.placed for step in found.steps] == changes
+    assert [step.kind for step in found.steps] == ["full", "truncate", "none", "delete"]
+    assert [step.order.sequence for step in found.steps] == [(1, 1), (5, 1), (), (9, 1)]
+    assert [step.order.position for step in found.steps] == [one.position for one in changes]
+    assert [step.before for step in found.steps] == [None, {"a": 1}, None, None]
+    assert [step.after for step in found.steps] == [{"a": 1}, None, None, None]
 
 
 def test_a_truncate_counts_only_where_it_is_applied() -> None:

@@ -71,6 +71,7 @@ def name_of(template: str, database: str | None = "d", table: str | None = "t") 
 
 @given(NAMES)
 @example("a" * 10_000)
+@example("\ud800" * LONGEST)
 @example("CON")
 @example("Nul")
 def test_a_name_is_of_usual_characters_and_bounded(name: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.tables.histories import (
+    ROUTING,
     applied,
     change,
     content,
@@ -28,7 +29,15 @@ from changewire.tables import (
 )
 from changewire.tables.merge import merged
 from changewire.tables.mutations import mutations
-from changewire.tables.routing import APPLY_FAILED, Refusal, apply_failed, route
+from changewire.tables.routing import (
+    APPLY_FAILED,
+    WRITE,
+    KnownTables,
+    Refusal,
+    apply_failed,
+    find_routes,
+    route,
+)
 
 
 def test_one_topic_may_feed_many_tables() -> None:
@@ -149,10 +158,14 @@ def test_a_change_that_cannot_be_read_is_refused() -> None:
 def test_a_source_whose_routing_fails_is_refused_alone() -> None:
     """The tables of other sources get their changes."""
     history = placed(change(a=1), change(table="u", a=1))
+    sources = {(one.change.source, WRITE) for one in history}
     with patch("changewire.tables.routing.route", faulty(route, "table='u'")):
         tables, result = applied(history)
+        refused = find_routes(sources, ROUTING, KnownTables()).refused
     assert [*tables.tables] == ["`t`"]
     assert result.refused == [(history[1], "apply-failed")]
+    why = Refusal(APPLY_FAILED, "/source", "routing raised ZeroDivisionError")
+    assert refused == {(history[1].change.source, WRITE): why}
 
 
 def test_a_failure_is_told_without_its_text() -> None:

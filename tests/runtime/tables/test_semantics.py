@@ -240,6 +240,26 @@ def test_a_change_without_key_is_counted_and_not_applied() -> None:
     )
 
 
+def test_counts_are_those_of_the_whole_batch() -> None:
+    """Each row and each change of a batch counts, in all of its tables."""
+    first = [change(key=key, table=table) for key in (1, 2) for table in "tu"]
+    second = [
+        *(change(key=1, sequence=2, table=table, a=1) for table in "tu"),
+        *(change("delete", 2, 2, table=table) for table in "tu"),
+        *(change(key=None) for _ in range(3)),
+    ]
+    tables, result = applied(placed(*first))
+    assert result.counts == {"inserted": 4}
+    _, result = applied(placed(*second, start=4), tables=tables)
+    assert result.counts == {"updated": 2, "deleted": 2, "key_missing": 3}
+    more = [change(key=key, sequence=None) for key in (1, 1, 3, 4)]
+    _, result = applied(placed(*more, start=11), tables=tables)
+    assert result.counts == {"inserted": 2, "updated": 1, "sequence_inherited": 4}
+    many = [change(key=key, sequence=3) for key in (3, 4)]
+    _, result = applied(placed(*many, start=15), tables=tables)
+    assert result.counts == {"updated": 2}
+
+
 def test_truncate_applies_only_if_asked() -> None:
     """Otherwise it is counted, as a statement without rows is."""
     controls = [change(op, key=None) for op in ("truncate", "ddl", "heartbeat", "statement")]
