@@ -84,3 +84,10 @@ def test_keys_are_told_from_batches_of_keys(wire: bytes) -> None:
     with pytest.raises(cw.DecodeError) as caught:
         cw.decode_key(wire, format="aerospike-json")
     assert caught.value.pointer == ("/0" if wire == b"[[]]" else "")
+
+
+def test_a_format_may_have_no_record_keys() -> None:
+    """Then every key is refused, and the error says that none is expected."""
+    with pytest.raises(cw.DecodeError) as caught:
+        cw.decode_key(b"[]", format="dataworks-json")
+    assert caught.value.issues == [cw.Issue("", "unknown-variant", "key", "no record key")]

@@ -68,7 +68,7 @@ def is_internal(error: cw.CodecError) -> bool:
     shown = "".join(traceback.format_exception(error))
     (issue,) = error.issues
     return (
-        issue.code == "internal-error"
+        issue.code == issue.rule == "internal-error"
         and "StrangeError" in issue.expected
         and IN_MESSAGE not in shown + repr(issue)
     )

@@ -75,6 +75,15 @@ def test_values_that_json_does_not_have(value: object) -> None:
     assert issue.pointer.startswith("/bins/1/value/1/in")
 
 
+def test_a_refusal_has_the_value_of_the_model() -> None:
+    """It says what was expected, and has the value that the model has, not the one of the bytes."""
+    infinite = refusal(write(bad(aero.FloatBin, float("inf"))))
+    assert (infinite.expected, infinite.actual) == ("a finite number", float("inf"))
+    digest = refusal(write(bad(aero.BlobBin, "no Base64")))
+    assert digest.actual == "no Base64"
+    assert refusal(write(bad(aero.IntBin, 2**63))).actual == 2**63
+
+
 @pytest.mark.parametrize("value", UNSENDABLE, ids=shown)
 def test_unknown_properties_that_json_does_not_have(value: object) -> None:
     """What JSON cannot hold is refused in `extra` too, at the place where it would have gone."""

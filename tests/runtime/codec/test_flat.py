@@ -61,6 +61,27 @@ def test_a_name_that_would_not_come_back(named: Any) -> None:
     assert [code for code, _ in refusal(model)] == ["not-encodable"]
 
 
+@pytest.mark.parametrize(
+    ("changed", "expected", "actual"),
+    [
+        (
+            {"bins": {"metadata": 1}},
+            "an entry that is not called as `metadata` is on the wire",
+            1,
+        ),
+        ({"named": "metadata"}, "text that is another name than metadata", "metadata"),
+        ({"named": 5}, "text that is another name than metadata", 5),
+        ({"bins": None}, "object", None),
+    ],
+)
+def test_a_refusal_says_what_was_expected(changed: Any, expected: str, actual: object) -> None:
+    """It has the expected value in words, and the value that was found."""
+    with pytest.raises(cw.EncodeError) as caught:
+        cw.encode(structs.replace(wire.Message(metadata=WRITE, bins={}), **changed))
+    (issue,) = caught.value.issues
+    assert (issue.expected, issue.actual) == (expected, actual)
+
+
 def test_an_entry_that_would_be_taken_for_what_is_beside_it() -> None:
     """A model whose bytes would be read otherwise is rejected."""
     bins = {"metadata": {**METADATA, "gen": 1}}
