@@ -62,6 +62,15 @@ WITHOUT_EXTRAS = (
     "[getattr(changewire, name) for name in changewire.__all__]"
 )
 """What works where no extra is installed."""
+CONDA = """
+import sys
+from rattler_build import Stage0Recipe
+
+recipe = Stage0Recipe.from_file("packaging/recipe.yaml")
+for built in recipe.run_build(output_dir="build/conda", channels=sys.argv[1:]):
+    print(*built.packages)
+"""
+"""What builds the conda package by the channels of its arguments."""
 REPRODUCIBLE = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1767225600")}
 MUTATED_BY = ("codegen", "docs", "examples", "generated", "schemas", "tests")
 """Folders that the tests of mutants read."""
@@ -560,6 +569,15 @@ def quick_start(session: nox.Session) -> None:
             report = json.loads(Path("out", "report.json").read_bytes())
         if bool(report["native"]) != (name != "any"):
             session.error(f"the report has {report['native']} with the wheel {wheel.name}")
+
+
+@nox.session
+def conda(session: nox.Session) -> None:
+    """Build the conda package into ``build/conda``; ``-- CHANNEL`` replaces conda-forge."""
+    install(session, "hatchling", "hatch-fancy-pypi-readme", groups=("conda",))
+    build_into(session, ROOT / "dist")
+    shutil.rmtree(ROOT / "build" / "conda", ignore_errors=True)
+    session.run("python", "-c", CONDA, *(session.posargs or ("conda-forge",)))
 
 
 @nox.session
