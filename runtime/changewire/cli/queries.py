@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
 import typer
@@ -67,6 +67,9 @@ QUERY_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
 }
 """Options of queries that return rows of a table, each with its default."""
 
+_NAMES: Final = 10
+"""Names of tables or columns that a sentence has at most."""
+
 _KEY: Final = "key"
 _ROW: Final = "row"
 _SPANS: Final = ("valid_from", "valid_to", "is_current", "op", "_changewire")
@@ -98,7 +101,28 @@ def write_query(
     write_rows(found)
     text = f"{counted(len(found), what)} of {visible(table, NAME)}"
     notice("totals", text, {f"{what}s": len(found)}, as_json=as_json)
-    return VALID if len(found) else REJECTED
+    if len(found):
+        return VALID
+    from changewire.engines.changelog import LogRows, key_columns_of
+
+    missing = missing_table(key_columns_of(LogRows(log)), table)
+    if missing is not None:
+        notice("error", missing, as_json=as_json, style="red")
+    return REJECTED
+
+
+def missing_table(tables: Collection[str], table: str) -> str | None:
+    """Return in words that a log has no table of a name, and which it has; None if it has it."""
+    if table in tables or not tables:
+        return None
+    return f"the log has no table {visible(table, NAME)}; it has: {bounded(list(tables))}"
+
+
+def bounded(names: Sequence[str]) -> str:
+    """Return the first names of a sentence, and how many others there are."""
+    shown = [visible(name, NAME) for name in names[:_NAMES]]
+    others = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {counted(others, 'other')}" if others else "")
 
 
 def write_rows(table: pa.Table) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 from rich.text import Text
 
+from changewire.cli.queries import bounded, missing_table
 from changewire.cli.stderr import console, counted
 from changewire.cli.stdout import json_text
 from changewire.report.text import NAME, visible
@@ -46,9 +47,6 @@ BATCHES: Final = (
 
 _STYLES: Final = {"applied": "bold", "refused": "red", "column": "", "end": "bold cyan"}
 
-_NAMES: Final = 10
-"""Names of tables or columns that a sentence has at most."""
-
 Line = tuple[str, str]
 """A line, and the kind of it, a key of `_STYLES`."""
 
@@ -62,23 +60,17 @@ def show(history: History, title: str, *, full: bool) -> None:
 
 def nothing_found(tables: Mapping[str, Sequence[str]], table: str | None) -> str:
     """Return in words why a log has no change of a key; `tables` has the key columns by table."""
-    if table is not None and tables and table not in tables:
-        return f"the log has no table {visible(table, NAME)}; it has: {_bounded(list(tables))}"
+    missing = None if table is None else missing_table(tables, table)
+    if missing is not None:
+        return missing
     wanted = tables if table is None else {table: tables.get(table, ())}
     named = [f"{name} ({', '.join(columns)})" for name, columns in wanted.items() if columns]
     if len(named) > 1:
-        return f"the log has no change of this key; keys of its tables: {_bounded(named)}"
+        return f"the log has no change of this key; keys of its tables: {bounded(named)}"
     columns = next((columns for columns in wanted.values() if columns), ())
     keys = f": keys of {visible(table, NAME)} have" if table else ": its keys have"
-    said = f"{keys} {_bounded(columns)}" if columns else ""
+    said = f"{keys} {bounded(columns)}" if columns else ""
     return f"the log has no change of this key{said}"
-
-
-def _bounded(names: Sequence[str]) -> str:
-    """Return the first names, and how many others there are."""
-    shown = [visible(name, NAME) for name in names[:_NAMES]]
-    others = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {counted(others, 'other')}" if others else "")
 
 
 def _lines(history: History, title: str, *, full: bool) -> Iterator[Line]:

@@ -62,6 +62,18 @@ def test_current_rows_are_lines(cli: Callable[..., Ended], output: Path, tmp_pat
     assert (no_format.exit_code, "needs `format`" in no_format.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("command", ["current", "history"])
+def test_a_table_that_the_log_lacks(cli: Callable[..., Ended], output: Path, command: str) -> None:
+    """The command says which tables there are; one whose rows are all gone is among them."""
+    ended = cli(command, output, "--table", "users")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert ended.stderr.endswith("the log has no table users; it has: shop.users\n")
+    assert ended.stderr.startswith("0 ")
+    if command == "current":
+        gone = cli(command, output, "--table", "shop.users", "--apply-truncates")
+        assert gone.stderr == "0 rows of shop.users\n"
+
+
 def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:
     """With reason and place; their values only if that is asked for, bytes as Base64."""
     decoded = cwa.decode([b"secret", b"\xff", b"{}"], format="aerospike-json")

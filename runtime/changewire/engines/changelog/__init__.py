@@ -3,6 +3,15 @@
 from changewire.engines.changelog.keys import wanted_of
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.changelog.target import Verdict, stored_row, verdict
-from changewire.engines.changelog.trace import Found, find
+from changewire.engines.changelog.trace import Found, find, key_columns_of
 
-__all__ = ["Found", "LogRows", "Verdict", "find", "stored_row", "verdict", "wanted_of"]
+__all__ = [
+    "Found",
+    "LogRows",
+    "Verdict",
+    "find",
+    "key_columns_of",
+    "stored_row",
+    "verdict",
+    "wanted_of",
+]

@@ -98,7 +98,7 @@ def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
     every = [*found.changes, *others, *found.truncates]
     every.sort(key=lambda row: (row[ATTEMPT], position_in(row)))
     changes = [PositionedChange(_change(row), position_in(row)) for row in every]
-    tables = {} if mine else _tables(log)
+    tables = {} if mine else key_columns_of(log)
     return Found(key, name, changes, refused, _befores(log, found.changes), tables)
 
 
@@ -136,8 +136,11 @@ def _rows(log: LogRows, wanted: Wanted, attempts: Attempts) -> Iterator[Row]:
             yield {**row, _FOUND: key}
 
 
-def _tables(log: LogRows) -> dict[str, list[str]]:
-    """Return the key columns of the tables of a log, by their `dotted` names."""
+def key_columns_of(log: LogRows) -> dict[str, list[str]]:
+    """Return the key columns of the tables of a log, by their `dotted` names.
+
+    Of more than a thousand tables there are those that came first.
+    """
     found: dict[str, list[str]] = {}
     for batch in log.batches((CHANGE, REFUSED), ("source", "key")):
         names = table_names(batch.column("source")).to_pylist()
