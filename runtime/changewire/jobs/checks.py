@@ -34,7 +34,7 @@ class JobError(Exception):
 
 
 def check_engine(engine: str, inputs: Sequence[str]) -> None:
-    """Reject an engine that cannot read the inputs; without inputs, it reads topics or a log."""
+    """Reject an engine that cannot read the inputs: files, or without any a topic or a log."""
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there are: {', '.join(ENGINES)}")
     if engine == "python":

@@ -100,7 +100,7 @@ HISTORIES: dict[str, tuple[list[Any], list[str | None]]] = {
         [change(), change("truncate", None, None)],
         [None, "truncate-without-sequence"],
     ),
-    "a sequence of zero is none of a full load": (
+    "a sequence of zero is not that of a full load": (
         [change(sequence=1), change(sequence=0)],
         [None, "older-than-row"],
     ),

@@ -168,8 +168,8 @@ def test_a_source_whose_routing_fails_is_refused_alone() -> None:
     assert refused == {(history[1].change.source, WRITE): why}
 
 
-def test_a_failure_is_told_without_its_text() -> None:
-    """The refusal has the place, the step and the type of the error; the machine's is raised."""
+def test_a_refusal_does_not_have_the_text_of_the_error() -> None:
+    """It has the place, the step and the type of the error; errors of the machine are raised."""
     refusal = apply_failed(ValueError("a value of a message"), "/after/a", "merging")
     assert refusal == Refusal(APPLY_FAILED, "/after/a", "merging raised ValueError")
     with pytest.raises(MemoryError):
