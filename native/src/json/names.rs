@@ -50,12 +50,9 @@ impl Names {
 
 /// Return a hash of the ends of a name and its length, which most names of an object differ in.
 fn hash(name: &[u8]) -> u64 {
-    let word = |bytes: &[u8]| {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        u64::from_le_bytes(word)
+    let ends = match (name.first_chunk(), name.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => name.iter().fold(0, |word, c| word << 8 | u64::from(*c)),
     };
-    let size = name.len();
-    let (first, last) = if size > 8 { (&name[..8], &name[size - 8..]) } else { (name, &name[..0]) };
-    (word(first) ^ word(last).rotate_left(29) ^ size as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    (ends ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -9,7 +9,7 @@ use super::uses::Uses;
 use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
-use crate::json::number::number;
+use crate::json::number::Number;
 use crate::json::scan::{Kind, LEVELS, Scan, Text};
 use crate::why::{Done, Why};
 
@@ -64,16 +64,8 @@ impl Walk<'_, '_> {
             Rule::Null => self.scan.word(b"null", Kind::Null).map(of_kind),
             Rule::Boolean if self.scan.eat_word(b"true") => Ok(of_kind(Kind::True)),
             Rule::Boolean => self.scan.word(b"false", Kind::False).map(of_kind),
-            Rule::Integer(integers) => {
-                let value = self.scan.number()?.integer.ok_or(Why::Text)?;
-                valid(integers.has(value), Slot { value, ..of_kind(Kind::Integer) })
-            }
-            Rule::Number => self.scan.number().map(|_| of_kind(Kind::Float)),
             Rule::Double if self.scan.peek() == Some(b'~') => self.scan.not_finite().map(of_kind),
-            Rule::Double => {
-                let number = self.scan.number()?;
-                valid(number.integer.is_none(), of_kind(Kind::Float))
-            }
+            rule @ (Rule::Integer(_) | Rule::Number | Rule::Double) => of_number(rule, &self.scan.number()?),
             Rule::Text => self.scan.string().map(|text| of_kind(text.kind())),
             Rule::Base64(least, most) => {
                 let text = self.scan.string()?;
@@ -121,13 +113,10 @@ impl Walk<'_, '_> {
             };
             return self.rule(find(fits)?, levels);
         }
-        let integer = find(|rule| matches!(rule, Rule::Integer(..)));
-        let Ok(number_node) = find(|rule| matches!(rule, Rule::Number | Rule::Double)) else {
-            return self.rule(integer?, levels);
-        };
-        let rest = &self.scan.text[self.scan.at..];
-        let is_integer = number(rest, self.scan.exact).ok_or(Why::Number)?.integer.is_some();
-        self.rule(integer.ok().filter(|_| is_integer).unwrap_or(number_node), levels)
+        let number = self.scan.number()?;
+        let integer = number.integer.and_then(|_| find(|rule| matches!(rule, Rule::Integer(..))).ok());
+        let node = integer.map_or_else(|| find(|rule| matches!(rule, Rule::Number | Rule::Double)), Ok)?;
+        of_number(&table.nodes[node].rule, &number)
     }
 
     /// Read a value whose text most messages repeat: a text that was met before is not read again.
@@ -204,6 +193,17 @@ pub fn of_kind(kind: Kind) -> Slot {
 pub fn of_text(text: Text) -> Done<Slot> {
     let (start, end) = (short(text.start - 1)?, short(text.start + text.content.len() + 1)?);
     Ok(Slot { start, end, ..of_kind(text.kind()) })
+}
+
+/// Return the slot of a number that a rule takes.
+fn of_number(rule: &Rule, number: &Number) -> Done<Slot> {
+    match (rule, number.integer) {
+        (Rule::Integer(integers), Some(value)) => {
+            valid(integers.has(value), Slot { value, ..of_kind(Kind::Integer) })
+        }
+        (Rule::Number, _) | (Rule::Double, None) => Ok(of_kind(Kind::Float)),
+        _ => Err(Why::Text),
+    }
 }
 
 fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {

@@ -6,6 +6,7 @@ import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -66,29 +67,27 @@ def _plain(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
 
 
 def _gzip(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
-    try:
-        with gzip.GzipFile(fileobj=stream, mode="rb") as inflated:
-            while chunk := inflated.read1(size):
-                yield chunk
-    except (EOFError, OSError, zlib.error) as error:
-        raise _broken(error) from error
+    inflated = gzip.GzipFile(fileobj=stream, mode="rb")
+    return _gathered(partial(inflated.read1, size), size)
 
 
 def _zstd(stream: io.BufferedIOBase, size: int) -> Iterator[bytes]:
     arrow = require("pyarrow", purpose="reading zstd")
     file = arrow.PythonFile(_Rejoined(b"", stream, ZSTD_IN_BYTES), mode="r")
-    return _zstd_chunks(arrow.CompressedInputStream(file, "zstd"), size)
+    inflated = arrow.CompressedInputStream(file, "zstd")
+    return _gathered(partial(inflated.read, ZSTD_OUT_BYTES), size)
 
 
-def _zstd_chunks(inflated: Any, size: int) -> Iterator[bytes]:
+def _gathered(read: Callable[[], bytes], size: int) -> Iterator[bytes]:
+    """Yield chunks of inflated bytes, of which each step reads few; also those before damage."""
     chunk = bytearray()
     try:
-        while data := inflated.read(ZSTD_OUT_BYTES):
+        while data := read():
             chunk += data
             if len(chunk) >= size:
                 yield bytes(chunk)
                 chunk.clear()
-    except OSError as error:
+    except (EOFError, OSError, zlib.error) as error:
         if chunk:
             yield bytes(chunk)
         raise _broken(error) from error

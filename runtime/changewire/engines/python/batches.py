@@ -2,51 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, groupby
+from typing import Any, Final
 
 import pyarrow as pa
 
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.framing.record import Lines, Record
+from changewire.framing.record import FramingError, Lines, Record
 
-BATCH_ROWS = 4096
+BATCH_ROWS: Final = 16384
 
-BATCH_BYTES = 2**20
-"""Bytes of the values of a batch; what is made of them takes many times as much memory."""
+BATCH_BYTES: Final = 2**22
+"""Bytes of values from which on a batch ends; what is made of them takes many times as much."""
 
 
 def batches(records: Iterable[Record | Lines]) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns of `layout.INPUT_COLUMNS`, in the records' order."""
-    pending: list[Record] = []
+    """Yield batches with the columns of `layout.INPUT_COLUMNS`, in the records' order.
+
+    If a file cannot be read further, what was read of it comes before the error.
+    """
+    for kind, found in groupby(records, type):
+        if kind is Lines:
+            yield from map(_of_lines, _grouped(found, lambda lines: sum(map(len, lines.values))))
+        else:
+            yield from map(to_batch, _grouped(found, lambda record: len(record.value or b"")))
+
+
+def _grouped(found: Iterable[Any], size_of: Callable[[Any], int]) -> Iterator[list[Any]]:
+    """Yield what was found in groups, each enough for a batch: pipes give few lines at a time."""
+    pending: list[Any] = []
     size = 0
-    for record in records:
-        is_whole = isinstance(record, Lines)
-        if isinstance(record, Record):
-            pending.append(record)
-            size += len(record.value or b"")
-            is_whole = len(pending) >= BATCH_ROWS or size >= BATCH_BYTES
-        if pending and is_whole:
-            yield to_batch(pending)
-            pending, size = [], 0
-        if isinstance(record, Lines):
-            yield from _of_lines(record)
+    try:
+        for one in found:
+            pending.append(one)
+            size += size_of(one)
+            if len(pending) >= BATCH_ROWS or size >= BATCH_BYTES:
+                yield pending
+                pending, size = [], 0
+    except FramingError:
+        if pending:
+            yield pending
+        raise
     if pending:
-        yield to_batch(pending)
+        yield pending
 
 
-def _of_lines(lines: Lines) -> Iterator[pa.RecordBatch]:
-    """Yield batches of lines; they are no more bytes than a chunk of a file, and a line."""
-    for start in range(0, len(lines.values), BATCH_ROWS):
-        values = lines.values[start : start + BATCH_ROWS]
-        first = lines.number + start
-        columns = {name: pa.nulls(len(values), kind) for name, kind in INPUT_COLUMNS.items()}
-        columns |= {
-            "value": pa.array(values, INPUT_COLUMNS["value"]),
-            "path": pa.repeat(pa.scalar(lines.path), len(values)),
-            "number": pa.array(range(first, first + len(values)), INPUT_COLUMNS["number"]),
-        }
-        yield pa.RecordBatch.from_pydict(columns)
+def _of_lines(parts: list[Lines]) -> pa.RecordBatch:
+    """Return one batch of lines."""
+    values = [*chain.from_iterable(part.values for part in parts)]
+    numbers = (range(part.number, part.number + len(part.values)) for part in parts)
+    paths = [pa.repeat(pa.scalar(part.path), len(part.values)) for part in parts]
+    columns = {name: pa.nulls(len(values), kind) for name, kind in INPUT_COLUMNS.items()}
+    columns |= {
+        "value": pa.array(values, INPUT_COLUMNS["value"]),
+        "path": pa.concat_arrays(paths),
+        "number": pa.array(chain.from_iterable(numbers), INPUT_COLUMNS["number"]),
+    }
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def to_batch(records: list[Record]) -> pa.RecordBatch:
