@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final, get_args, get_type_hints
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 from msgspec.structs import replace
 
 from changewire.changes.adapters import adapter, change_row, format_of_model
@@ -86,7 +86,11 @@ def validate(
 
 def issues_of(data: object, format: str, options: DecodeOptions, *, strict: bool) -> list[Issue]:
     """Return what `validate` does, by options that may be those of messages of any format."""
-    issues = codec(format).validate(data, strict=strict)
+    reader = codec(format)
+    model = UNSET if strict else reader.read_at_once(data)
+    if model is not UNSET:
+        return _contradictions([("", model)], options)
+    issues = reader.validate(data, strict=strict)
     if any(issue.code != _UNKNOWN for issue in issues):
         return issues  # what does not decode has no meaning
     return issues + _found(data, format, options, strict=strict)
