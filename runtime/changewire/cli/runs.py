@@ -21,7 +21,7 @@ from changewire.cli.records import given
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import batch_lines, console, counted, notice, progress, say
 from changewire.cli.stdout import STDOUT, Lines
-from changewire.engines.options import StreamListener, StreamOptions, TableOptions, allowed
+from changewire.engines.options import StreamListener, StreamRun, TableOptions, allowed
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
@@ -96,13 +96,9 @@ def land_files(
 def land_topics(
     topics: Mapping[str, str],
     output: str,
-    decode_options: DecodeOptions,
-    stream: StreamOptions,
-    tables: TableOptions | None,
+    asked: StreamRun,
     *,
-    packages: str | None,
     metrics: str | None,
-    show_values: bool,
     as_json: bool,
 ) -> Outcome:
     """Land topics in a log by a streaming query, or also merge them into tables.
@@ -116,16 +112,12 @@ def land_topics(
     from changewire.jobs.topics import stream_topics
 
     quieten_pyspark()
-    packages = connectors(packages, ["kafka", stream.table_format], as_json=as_json)
+    stream = asked.stream_options
+    packages = connectors(asked.packages, ["kafka", stream.table_format], as_json=as_json)
     with _metric_lines(metrics) as lines, batch_lines(as_json=as_json) as notice:
+        stream = replace(stream, listener=StreamListener(notice, lines))
         return stream_topics(
-            topics,
-            output,
-            decode_options,
-            replace(stream, listener=StreamListener(notice, lines)),
-            tables,
-            packages=packages,
-            show_values=show_values,
+            topics, output, replace(asked, stream_options=stream, packages=packages)
         )
 
 

@@ -127,6 +127,25 @@ class StreamOptions:
             allowed(self.max_dead_letters, 0)
 
 
+@dataclass(frozen=True)
+class StreamRun:
+    """A streaming query that is followed to its end, and reported.
+
+    Attributes:
+        decode_options: How its messages are read.
+        stream_options: How its log is written.
+        table_options: How its tables are written; None without tables.
+        packages: Maven coordinates of connectors; None for those that the session has.
+        show_values: Whether the first dead letters show the start of their values.
+    """
+
+    decode_options: DecodeOptions
+    stream_options: StreamOptions
+    table_options: TableOptions | None = None
+    packages: str | None = None
+    show_values: bool = False
+
+
 class ApplyKeywords(DecodeKeywords, total=False):
     """Facts that messages lack, and how their changes are merged into tables.
 

@@ -15,6 +15,7 @@ from changewire.engines.options import (
     Engine,
     StreamListener,
     StreamOptions,
+    StreamRun,
     TableOptions,
     log_of,
 )
@@ -193,20 +194,9 @@ def merge_files_in_spark(
     from changewire.engines.spark.run import run_listed
 
     stream = StreamOptions(log, checkpoint, "delta", AVAILABLE_NOW, None, StreamListener(notice))
+    asked = StreamRun(decode_options, stream, table_options, packages, show_values)
     with spark_errors("the run failed", output, {}, show_values=show_values):
-        outcome = _with_framing(
-            files,
-            lambda: run_listed(
-                files,
-                output,
-                shape=shape,
-                decode_options=decode_options,
-                stream_options=stream,
-                table_options=table_options,
-                packages=packages,
-                show_values=show_values,
-            ),
-        )
+        outcome = _with_framing(files, lambda: run_listed(files, output, asked, shape=shape))
     return reported(replace(outcome, output=log), output=output, inputs=inputs)
 
 

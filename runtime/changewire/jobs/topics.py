@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from changewire.changes.decode_options import AUTO, DecodeOptions
+from changewire.changes.decode_options import AUTO
 from changewire.codec import detect
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.options import StreamOptions, TableOptions
+from changewire.engines.options import StreamRun
 from changewire.engines.outcome import LookAlikes, Outcome
 from changewire.jobs.checks import JobError, check_engine, check_folder
 
@@ -20,16 +20,7 @@ _MOST: Final = 1000
 """Dead letters that are looked at for another format."""
 
 
-def stream_topics(
-    options: Mapping[str, str],
-    output: str,
-    decode_options: DecodeOptions,
-    stream_options: StreamOptions,
-    table_options: TableOptions | None = None,
-    *,
-    packages: str | None = None,
-    show_values: bool = False,
-) -> Outcome:
+def stream_topics(options: Mapping[str, str], output: str, asked: StreamRun) -> Outcome:
     """Write Kafka topics to a log and tables by a streaming query, and write a report at its end.
 
     The report has what this run committed; the next run with the same checkpoint resumes behind
@@ -42,16 +33,8 @@ def stream_topics(
     check_engine("spark", [])
     from changewire.engines.spark.run import run_stream
 
-    with spark_errors("the query failed", output, options, show_values=show_values):
-        outcome = run_stream(
-            options,
-            output,
-            decode_options=decode_options,
-            stream_options=stream_options,
-            table_options=table_options,
-            packages=packages,
-            show_values=show_values,
-        )
+    with spark_errors("the query failed", output, options, show_values=asked.show_values):
+        outcome = run_stream(options, output, asked)
     return _written(outcome)
 
 

@@ -26,7 +26,7 @@ from tests.support.topics import create, produce
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import StreamError
-from changewire.engines.options import AVAILABLE_NOW, StreamOptions
+from changewire.engines.options import AVAILABLE_NOW, StreamOptions, StreamRun
 from changewire.engines.outcome import FIRST_DEAD_LETTERS
 from changewire.engines.spark.run import run_stream
 
@@ -194,9 +194,4 @@ def test_a_run_into_a_report_is_refused(remote: SparkSession, kafka: str, tmp_pa
     options = {"kafka.bootstrap.servers": kafka, "subscribe": "no-topic"}
     stream_options = StreamOptions(str(tmp_path / "log"), str(tmp_path / "checkpoint"))
     with pytest.raises(StreamError, match=r"^a run counts its batches in this process, and a ses"):
-        run_stream(
-            options,
-            str(tmp_path),
-            decode_options=DecodeOptions(FORMAT),
-            stream_options=stream_options,
-        )
+        run_stream(options, str(tmp_path), StreamRun(DecodeOptions(FORMAT), stream_options))

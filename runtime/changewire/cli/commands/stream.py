@@ -32,6 +32,7 @@ from changewire.cli.streams import (
     Target,
 )
 from changewire.cli.topics import Options, pairs
+from changewire.engines.options import StreamRun
 
 Servers = Annotated[
     str,
@@ -81,22 +82,16 @@ def stream(
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
-    job = partial(
-        land_topics,
-        topics if subscribe is None else {**topics, "subscribe": subscribe},
+    if subscribe is not None:
+        topics["subscribe"] = subscribe
+    stream = stream_options(
         output,
-        decode_options,
-        stream_options(
-            output,
-            checkpoint_of(checkpoint, output),
-            table_format,
-            is_continuous=continuous,
-            max_dead_letters=max_dead_letters,
-        ),
-        merged_tables(target, flags, elements_as, max_dead_letters),
-        packages=packages,
-        metrics=metrics,
-        show_values=show_values,
-        as_json=as_json,
+        checkpoint_of(checkpoint, output),
+        table_format,
+        is_continuous=continuous,
+        max_dead_letters=max_dead_letters,
     )
+    tables = merged_tables(target, flags, elements_as, max_dead_letters)
+    asked = StreamRun(decode_options, stream, tables, packages, show_values)
+    job = partial(land_topics, topics, output, asked, metrics=metrics, as_json=as_json)
     return run_job(job, fail_on, is_continuous=continuous, as_json=as_json)

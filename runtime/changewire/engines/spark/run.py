@@ -18,6 +18,7 @@ from changewire.engines.options import (
     KafkaOptions,
     StreamListener,
     StreamOptions,
+    StreamRun,
     TableOptions,
 )
 from changewire.engines.outcome import Outcome
@@ -64,51 +65,16 @@ def run(
     )
 
 
-def run_stream(
-    options: KafkaOptions,
-    output: str,
-    *,
-    decode_options: DecodeOptions,
-    stream_options: StreamOptions,
-    table_options: TableOptions | None = None,
-    packages: str | None = None,
-    show_values: bool = False,
-) -> Outcome:
+def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
     """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
-    return _run_query(
-        lambda spark: _topics(spark, options),
-        [address(options)],
-        output,
-        decode_options=decode_options,
-        stream_options=stream_options,
-        table_options=table_options,
-        packages=packages,
-        show_values=show_values,
-    )
+    return _run_query(lambda spark: _topics(spark, topics), [address(topics)], output, asked)
 
 
-def run_listed(
-    files: Sequence[str],
-    output: str,
-    *,
-    shape: str,
-    decode_options: DecodeOptions,
-    stream_options: StreamOptions,
-    table_options: TableOptions,
-    packages: str | None,
-    show_values: bool,
-) -> Outcome:
+def run_listed(files: Sequence[str], output: str, asked: StreamRun, *, shape: str) -> Outcome:
     """Write files that no run into the output has read to its log, and merge them into tables."""
-    lists = f"{stream_options.checkpoint}/files"
+    lists = f"{asked.stream_options.checkpoint}/files"
     return _run_query(
-        lambda spark: stream_listed(spark, files, lists, shape=shape),
-        files,
-        output,
-        decode_options=decode_options,
-        stream_options=stream_options,
-        table_options=table_options,
-        packages=packages,
-        show_values=show_values,
+        lambda spark: stream_listed(spark, files, lists, shape=shape), files, output, asked
     )
 
 
@@ -116,31 +82,26 @@ def _run_query(
     source: Callable[[SparkSession], DataFrame],
     inputs: Sequence[str],
     output: str,
-    *,
-    decode_options: DecodeOptions,
-    stream_options: StreamOptions,
-    table_options: TableOptions | None,
-    packages: str | None,
-    show_values: bool,
+    asked: StreamRun,
 ) -> Outcome:
     """Run a query until it ends, and return what it committed."""
     started = time.perf_counter()
-    spark = session(settings(packages, stream_options.table_format, output))
+    stream, tables = asked.stream_options, asked.table_options
+    spark = session(settings(asked.packages, stream.table_format, output))
     if is_remote(spark):
         raise StreamError(
             "a run counts its batches in this process, and a session of Spark Connect writes them "
             "in another: use `changewire.spark.land` or `apply_changes`"
         )
-    batches = CommittedBatches(
-        counts_of(decode_options), stream_options.listener, show_values=show_values
-    )
-    stream = replace(stream_options, listener=StreamListener(written=batches.written))
-    query = _started(source(spark), decode_options, stream, table_options)
+    counts = counts_of(asked.decode_options)
+    batches = CommittedBatches(counts, stream.listener, show_values=asked.show_values)
+    stream = replace(stream, listener=StreamListener(written=batches.written))
+    query = _started(source(spark), asked.decode_options, stream, tables)
     ready = time.perf_counter()
     signal = await_termination(query, progress=batches.committed)
     return Outcome(
         counts=batches.counts,
-        format=decode_options.format,
+        format=asked.decode_options.format,
         inputs=list(inputs),
         output=output,
         engine=f"spark {spark.version}",
@@ -148,7 +109,7 @@ def _run_query(
         first_dead_letters=batches.letters,
         stream=replace(batches.totals, signal=None if signal is None else signal.name),
         native=batches.counts.native,
-        tables=None if table_options is None else dict(sorted(batches.tables.items())),
+        tables=None if tables is None else dict(sorted(batches.tables.items())),
         start_seconds=ready - started,
     )
 
