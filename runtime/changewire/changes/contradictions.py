@@ -13,7 +13,7 @@ from changewire.changes.adapters import adapter, change_row, format_of_model
 from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.codec import CodecError, DecodeError, Issue, codec
 from changewire.codec.family import OPEN_TAG
-from changewire.codec.wire import REFUSALS
+from changewire.codec.wire import REFUSALS, is_data
 from changewire_messages.support import pointer_token
 
 UNDECLARED: Final = "undeclared-column"
@@ -87,7 +87,7 @@ def validate(
 def issues_of(data: object, format: str, options: DecodeOptions, *, strict: bool) -> list[Issue]:
     """Return what `validate` does, by options that may be those of messages of any format."""
     reader = codec(format)
-    model = UNSET if strict else reader.read_at_once(data)
+    model = reader.read_at_once(data) if is_data(data) and not strict else UNSET
     if model is not UNSET:
         return _contradictions([("", model)], options)
     issues = reader.validate(data, strict=strict)

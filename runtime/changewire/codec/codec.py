@@ -77,10 +77,10 @@ class Codec:
             place = place_of(error)
         return self._decode_again(data, place)
 
-    def read_at_once(self, data: object) -> Any:
-        """Return the model of bytes or text that need no second look; UNSET for anything else."""
+    def read_at_once(self, data: Data) -> Any:
+        """Return the model of a message that needs no second look; UNSET for any other."""
         try:
-            return self._decode_as["message"](cast("Data", data))
+            return self._decode_as["message"](data)
         except Exception:  # noqa: BLE001 - whatever the reason is, it needs a second look
             return msgspec.UNSET
 

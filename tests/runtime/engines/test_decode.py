@@ -99,7 +99,7 @@ def test_an_unknown_format_is_refused_at_once() -> None:
 
 def test_batches_are_bounded_by_bytes() -> None:
     """Large messages make small batches, so that memory stays flat."""
-    large = [Record(None, b"x" * 400_000, Position()) for _ in range(7)]
+    large = [Record(None, b"x" * 1_600_000, Position()) for _ in range(7)]
     assert [len(batch) for batch in batches(large)] == [3, 3, 1]
 
 
