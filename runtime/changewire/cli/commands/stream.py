@@ -84,7 +84,7 @@ def stream(
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
     if subscribe is not None:
         topics["subscribe"] = subscribe
-    stream = stream_options(
+    log_options = stream_options(
         output,
         checkpoint_of(checkpoint, output),
         table_format,
@@ -92,6 +92,6 @@ def stream(
         max_dead_letters=max_dead_letters,
     )
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
-    asked = StreamRun(decode_options, stream, tables, packages, show_values)
+    asked = StreamRun(decode_options, log_options, tables, packages, show_values)
     job = partial(land_topics, topics, output, asked, metrics=metrics, as_json=as_json)
     return run_job(job, fail_on, is_continuous=continuous, as_json=as_json)

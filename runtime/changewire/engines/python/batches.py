@@ -1,4 +1,4 @@
-"""Records to Arrow batches, bounded by rows and by bytes."""
+"""Records to Arrow batches, bounded by bytes, and records that are no lines also by number."""
 
 from __future__ import annotations
 
