@@ -1,4 +1,4 @@
-"""Records to Arrow batches, bounded by bytes, and records that are no lines also by number."""
+"""Records to Arrow batches: they end by their bytes, and those of single records by number too."""
 
 from __future__ import annotations
 
