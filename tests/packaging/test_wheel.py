@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.metadata import Distribution, distribution
+import sys
+from importlib.metadata import Distribution, distribution, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import tomli
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from tests.runtime.test_imports import imports, root_of
 
 from changewire.version import VERSION
 
@@ -40,6 +42,9 @@ BASE = requirements_of(PYPROJECT["project"]["dependencies"])
 OPTIONAL = PYPROJECT["project"]["optional-dependencies"]
 EXTRAS = requirements_of(*OPTIONAL.values())
 GROUPS = requirements_of(*PYPROJECT["dependency-groups"].values())
+
+BROUGHT = {"markupsafe": "jinja2", "py4j": "pyspark", "typing_extensions": "types alone"}
+"""Modules that are imported and not required, and what always brings them."""
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +124,27 @@ def test_extras_are_those_that_the_documentation_names(wheel: Distribution) -> N
     """An extra is part of the interface: it is neither dropped nor renamed unseen."""
     extras = set(wheel.metadata.get_all("Provides-Extra", []))
     assert extras == {"arrow", "cli", "codegen", "delta", "digest", "kafka", "spark", "testing"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_imported_is_required(package: str) -> None:
+    """Whatever a package imports comes with it, or with an extra, on each version of Python."""
+    distributions = packages_distributions()
+    required = {canonicalize_name(item.name) for item in BASE + EXTRAS}
+    known = {*PACKAGES, *BROUGHT, "changewire_native", *sys.stdlib_module_names}
+    roots = {
+        name.partition(".")[0]: path
+        for path in root_of(package).rglob("*.py")
+        for name in imports(path)
+        if not name.startswith(".")
+    }
+    missing = {
+        name: path
+        for name, path in roots.items()
+        if name not in known
+        and required.isdisjoint(map(canonicalize_name, distributions.get(name, [])))
+    }
+    assert missing == {}
 
 
 def test_what_is_published_installs_beside_other_versions() -> None:
