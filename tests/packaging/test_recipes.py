@@ -35,7 +35,7 @@ def recipe() -> Any:
 
 def conda(requirements: list[str]) -> set[str]:
     """Return requirements as conda writes them."""
-    pairs = [re.fullmatch(r"([\w-]+)(.*)", requirement) for requirement in requirements]
+    pairs = [re.match(r"([\w-]+)([^;]*)", requirement) for requirement in requirements]
     found = [(pair[1], pair[2]) for pair in pairs if pair]
     return {f"{CONDA_NAMES.get(name, name)} {bounds}" for name, bounds in found}
 

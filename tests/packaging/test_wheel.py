@@ -225,7 +225,9 @@ def test_the_bill_of_materials_is_that_of_the_pins() -> None:
     root = bill["metadata"]["component"]
     assert (root["name"], root["version"]) == (PYPROJECT["project"]["name"], VERSION)
     found = {canonicalize_name(part["name"]): part["version"] for part in bill["components"]}
-    assert {canonicalize_name(item.name) for item in [*BASE, *EXTRAS]} <= found.keys()
+    newer = {"python_version": "3.11"}  # the bill is made with it
+    needed = [i for i in [*BASE, *EXTRAS] if i.marker is None or i.marker.evaluate(newer)]
+    assert {canonicalize_name(item.name) for item in needed} <= found.keys()
     lines = pins_of(ROOT / "constraints" / "dev.txt")
     pinned = {tuple(re.split("==| ", line)[:2]) for line in lines}
     assert {*found.items()} <= pinned

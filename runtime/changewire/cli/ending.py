@@ -9,6 +9,7 @@ from typing import Final, ParamSpec
 
 import typer
 
+from changewire.cli.closing import forget
 from changewire.cli.stderr import notice
 from changewire.codec import FormatError
 from changewire.engines.errors import StreamError
@@ -53,6 +54,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             code = INTERRUPTED
         except (FormatError, FramingError, OSError, ImportError, StreamError) as error:
             notice("error", _sentence(error), as_json=bool(kwargs.get("as_json")))
+            forget(sys.stdout, sys.stderr)
         raise typer.Exit(code)
 
     # Typer follows __wrapped__ for the options; what it calls returns nothing.
@@ -63,6 +65,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
 
 def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:
     """Report the result of a command; return its exit code by the number that was ``rejected``."""
+    sys.stdout.flush()  # totals are of what was written
     notice("totals", text, totals, as_json=as_json)
     return REJECTED if totals["rejected"] else VALID
 

@@ -102,6 +102,11 @@ def test_a_full_disk_in_spark_is_one_sentence(
     assert not [*output.rglob("part-*")]
 
 
+def buffered() -> dict[str, str]:
+    """Return an environment in which what cannot be written still waits when the program ends."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize(
     "arguments", [("schema", "list"), ("--help",), ("run", "--help"), ("decode", "-f", FORMAT)]
@@ -111,7 +116,7 @@ def test_a_full_standard_output_is_one_sentence(good: Path, arguments: tuple[str
     with Path("/dev/full").open("wb") as full, good.open("rb") as given:
         command = [*COMMAND, *arguments]
         done = subprocess.run(
-            command, stdin=given, stdout=full, stderr=subprocess.PIPE, check=False
+            command, stdin=given, stdout=full, stderr=subprocess.PIPE, check=False, env=buffered()
         )
     assert sentence(done) == f"the output: {FULL}"
 
@@ -121,7 +126,9 @@ def test_a_full_standard_error_is_no_rejection(mixed: Path) -> None:
     """Where nothing can be said the exit code still tells a failure from rejected messages."""
     with Path("/dev/full").open("wb") as full:
         command = [*COMMAND, "decode", "-f", FORMAT, str(mixed)]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=full, check=False)
+        done = subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=full, check=False, env=buffered()
+        )
     assert done.returncode == 2
 
 
