@@ -43,8 +43,8 @@ OPTIONAL = PYPROJECT["project"]["optional-dependencies"]
 EXTRAS = requirements_of(*OPTIONAL.values())
 GROUPS = requirements_of(*PYPROJECT["dependency-groups"].values())
 
-BROUGHT = {"markupsafe": "jinja2", "py4j": "pyspark", "typing_extensions": "types alone"}
-"""Modules that are imported and not required, and what always brings them."""
+BROUGHT = {"markupsafe", "py4j", "tomllib", "typing_extensions"}
+"""Modules that come with jinja2, pyspark and Python 3.11, and one for type checkers alone."""
 
 
 @pytest.fixture(scope="module")
