@@ -5,35 +5,37 @@ from typing import Final
 
 from changewire.framing.console import is_console
 from changewire.framing.kcat import is_kcat
-from changewire.framing.scan import BLANK, Scanner
+from changewire.framing.rpk import is_rpk
+from changewire.framing.scan import Scanner
 from changewire.framing.source import BYTE_ORDER_MARK, Source
 
 FALLBACK: Final = "json-lines"
-_TWO: Final = 2
+_CONCATENATED: Final = "json-concatenated"
 
 
 def detect(source: Source) -> str:
     """Return the shape of `source`, without consuming any of it.
 
     Of text only the first line that is not blank is looked at, and of that what `Source.peek`
-    shows; the second one too if the first is the beginning of an object.
+    shows; if it is the beginning of an object, also the second one, and the whole object.
+
+    Raises:
+        Damage: its first line may be of two shapes.
     """
     from changewire.framing.messagepack import msgpack_shape  # who reads no file needs no msgpack
 
     if shape := msgpack_shape(source):
         return shape
-    line = _lines(source.peek(lambda head: len(_lines(head)) > 1))[0]
+    line = source.first_lines(1)[0]
     shape = next((shape for shape, fits in _RULES if fits(line)), FALLBACK)
     if _begins_object(line):
-        second = _lines(source.peek(lambda head: len(_lines(head)) > _TWO))[1:_TWO]
+        second = source.first_lines(2)[1:2]
         if any(line.startswith(b"{") and len(_scanned(line)[0]) == 1 for line in second):
             return FALLBACK  # the first line is a damaged message, and no reason to lose the others
+    if shape == _CONCATENATED:
+        first = _scanned(source.peek(lambda head: bool(_scanned(head)[0])))[0][:1]
+        shape = next((tool for tool, fits in _TOOLS if any(map(fits, first))), shape)
     return shape
-
-
-def _lines(head: bytes) -> list[bytes]:
-    """Return the first two lines, and what follows them; the last of all may go on."""
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).split(b"\n", _TWO)
 
 
 def _is_parquet(line: bytes) -> bool:
@@ -54,17 +56,18 @@ def _begins_object(line: bytes) -> bool:
     return line.startswith(b"{") and not _scanned(line)[0]
 
 
-def _scanned(line: bytes) -> tuple[list[bytes], bytes]:
+def _scanned(text: bytes) -> tuple[list[bytes], bytes]:
     scanner = Scanner()
-    return scanner.feed(line), bytes(scanner.pending)
+    return scanner.feed(text.removeprefix(BYTE_ORDER_MARK)), bytes(scanner.pending)
 
 
 # The first rule that fits decides.
+_TOOLS: Final = (("kcat", is_kcat), ("rpk", is_rpk))
 _RULES: Final[tuple[tuple[str, Callable[[bytes], bool]], ...]] = (
     ("parquet", _is_parquet),
-    ("kcat", is_kcat),
+    *_TOOLS,
     ("console", is_console),
-    ("json-concatenated", _is_several_values),
+    (_CONCATENATED, _is_several_values),
     ("json-array", _begins_array),
-    ("json-concatenated", _begins_object),
+    (_CONCATENATED, _begins_object),
 )

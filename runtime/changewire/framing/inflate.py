@@ -1,8 +1,9 @@
-"""Plain, gzip and zstd input, distinguished by its first bytes."""
+"""Plain, gzip and zstd input, distinguished by its first bytes; other compressions are named."""
 
 import gzip
 import importlib
 import io
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,16 +26,20 @@ def inflate(stream: io.BufferedIOBase, size: int) -> tuple[bool, Iterator[bytes]
     Raises:
         OSError: the first bytes cannot be read.
         ImportError: it is zstd and pyarrow is not installed.
-        Damage: while iterating, if the bytes cannot be read further.
+        Damage: it is compressed by something else; or, while iterating, the bytes cannot be read
+            further.
     """
     head = b""
     while len(head) < _MAGIC_BYTES and (more := stream.read1(_MAGIC_BYTES - len(head))):
         head += more
     whole = io.BufferedReader(_Rejoined(head, stream), size)
-    for magic, inflater in _INFLATERS.items():
-        if head.startswith(magic):
-            return True, inflater(whole, size)
-    return False, _plain(whole, size)
+    found = _MAGIC.match(head)
+    if found is None:
+        return False, _plain(whole, size)
+    name = str(found.lastgroup)
+    if name not in _INFLATERS:
+        raise Damage(f"the file is compressed by {name}; unpack it, or compress it by gzip or zstd")
+    return True, _INFLATERS[name](whole, size)
 
 
 class _Rejoined(io.RawIOBase):
@@ -100,11 +105,16 @@ def _broken(error: Exception) -> Damage:
     return Damage(reason)
 
 
-_INFLATERS: Final[dict[bytes, Callable[[io.BufferedIOBase, int], Iterator[bytes]]]] = {
-    b"\x1f\x8b": _gzip,
-    b"\x28\xb5\x2f\xfd": _zstd,
+_INFLATERS: Final[dict[str, Callable[[io.BufferedIOBase, int], Iterator[bytes]]]] = {
+    "gzip": _gzip,
+    "zstd": _zstd,
 }
-_MAGIC_BYTES: Final = max(map(len, _INFLATERS))
+_MAGIC_BYTES: Final = 4
+_MAGIC: Final = re.compile(
+    # Files of zstd may begin with a frame that is skipped, as those of pzstd do.
+    rb"(?P<gzip>\x1f\x8b)|(?P<zstd>\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"
+    rb"|(?P<bzip2>BZh[1-9])|(?P<xz>\xfd7zX)|(?P<lz4>\x04\x22\x4d\x18)|(?P<zip>PK\x03\x04)"
+)
 
 
 def require(module: str, *, purpose: str) -> ModuleType:

@@ -9,6 +9,7 @@ from changewire.framing.detect import detect
 from changewire.framing.kcat import kcat
 from changewire.framing.parquet import parquet
 from changewire.framing.record import Damage, FramingError, Lines, Record
+from changewire.framing.rpk import rpk
 from changewire.framing.source import Source, opened
 from changewire.framing.text import json_array, json_concatenated, json_lines
 
@@ -30,6 +31,7 @@ _READERS: Final[dict[str, Callable[[Source, int], Iterator[Record | Lines]]]] = 
     "json-array": json_array,
     "json-concatenated": json_concatenated,
     "kcat": kcat,
+    "rpk": rpk,
     "console": console,
     "msgpack-concatenated": _msgpack_concatenated,
     "msgpack-length-prefixed": _msgpack_length_prefixed,

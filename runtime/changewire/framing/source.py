@@ -3,6 +3,7 @@
 import contextlib
 import io
 import itertools
+import re
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -10,10 +11,19 @@ from typing import Final, cast
 
 from changewire.framing.inflate import inflate
 from changewire.framing.record import Damage, FramingError
+from changewire.framing.scan import BLANK
 
 CHUNK_BYTES: Final = 2**20
 PEEK_BYTES: Final = 2**20
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+# It begins with its own byte order mark, or with JSON whose every other byte is 0.
+_UTF_16: Final = re.compile(
+    rb"\xff\xfe(?:.\0|\Z)|(?:[ \t\r\n]\0)*[\[{]\0[\t\r\n -~]\0"
+    rb"|\xfe\xff(?:\0|\Z)|(?:\0[ \t\r\n])*\0[\[{]\0[\t\r\n -~]",
+    re.DOTALL,
+)
+_HEAD_BYTES: Final = 64
 
 
 class Source:
@@ -53,9 +63,26 @@ class Source:
         self._chunks = itertools.chain(taken, rest)
         return seen[:PEEK_BYTES]
 
+    def first_lines(self, count: int) -> list[bytes]:
+        """Return so many lines ahead, after blank ones, and what follows; the last may go on."""
+        ahead = self.peek(lambda seen: len(_lines(seen, count)) > count)
+        return _lines(ahead, count)
+
     def text(self) -> Iterator[bytes]:
-        """Return what has not been read yet, without a UTF-8 byte order mark at its beginning."""
-        ahead = self.peek(lambda seen: len(seen) >= len(BYTE_ORDER_MARK))
+        """Return what has not been read yet, without a UTF-8 byte order mark at its beginning.
+
+        Raises:
+            FramingError: it is UTF-16.
+        """
+        ahead = self.peek(
+            lambda seen: len(seen) >= _HEAD_BYTES or (b"\n" in seen and b"\0" not in seen)
+        )
+        if _UTF_16.match(ahead):
+            reason = (
+                "the text is UTF-16, as Windows PowerShell redirects output; convert it to UTF-8,"
+                " with iconv -f UTF-16LE -t UTF-8 or Set-Content -Encoding utf8"
+            )
+            raise FramingError(self.path, None, reason)
         marked = ahead.startswith(BYTE_ORDER_MARK)
         return _without(len(BYTE_ORDER_MARK), self._chunks) if marked else self._chunks
 
@@ -65,7 +92,7 @@ def opened(path: str) -> Generator[Source, None, None]:
     """Open the file at `path`, or standard input for ``-``; inflate it if it is gzip or zstd.
 
     Raises:
-        FramingError: the file cannot be opened.
+        FramingError: the file cannot be opened, or is compressed by something else.
         ImportError: the file is zstd and pyarrow is not installed.
     """
     with contextlib.ExitStack() as stack:
@@ -75,6 +102,8 @@ def opened(path: str) -> Generator[Source, None, None]:
         except OSError as error:
             reason = f"the file cannot be opened ({error.strerror or error}); check its path"
             raise FramingError(path, None, reason) from error
+        except Damage as damage:
+            raise FramingError(path, None, str(damage)) from None
         yield Source(path, chunks, plain=path != "-" and not inflated and stream.seekable())
 
 
@@ -82,6 +111,10 @@ def _stream(path: str) -> io.BufferedIOBase:
     if path == "-":
         return cast("io.BufferedIOBase", sys.stdin.buffer)
     return Path(path).open("rb")
+
+
+def _lines(head: bytes, count: int) -> list[bytes]:
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(BLANK).split(b"\n", count)
 
 
 def _raising(damage: Damage) -> Iterator[bytes]:

@@ -1,12 +1,16 @@
 """Files, standard input and compressed data, whole or damaged."""
 
+import bz2
+import codecs
 import errno
 import gc
 import gzip
 import io
+import lzma
 import pickle
 import random
 import sys
+import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +34,14 @@ def zstd(data: bytes) -> bytes:
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(data)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def zipped(data: bytes) -> bytes:
+    """Return an archive with the data."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("topic.jsonl", data)
+    return file.getvalue()
 
 
 PACKERS = pytest.mark.parametrize("pack", [gzip.compress, zstd])
@@ -85,6 +97,79 @@ def test_chunks(
 def test_members(write: Write, pack: Callable[[bytes], bytes]) -> None:
     """Compressed files that were put one behind the other are read to the end."""
     assert values(write(pack(DATA + b"\n") + pack(DATA))) == LINES + LINES
+
+
+def skippable(size: int, kind: int = 0) -> bytes:
+    """Return a frame of zstd that is skipped."""
+    return bytes([0x50 + kind, 0x2A, 0x4D, 0x18, size, 0, 0, 0]) + b"x" * size
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        skippable(4) + zstd(DATA),
+        skippable(0, 15) + skippable(200, 7) + zstd(DATA),
+        skippable(4) + zstd(DATA[:5000]) + skippable(4) + zstd(DATA[5000:]),
+        zstd(DATA) + skippable(4),
+    ],
+)
+def test_frames_that_are_skipped(write: Write, packed: bytes) -> None:
+    """Files of pzstd, in which a frame that is skipped stands before each other, are read."""
+    assert values(write(packed)) == LINES
+
+
+@pytest.mark.parametrize(
+    ("packed", "name"),
+    [
+        (bz2.compress(DATA), "bzip2"),
+        (bz2.compress(b""), "bzip2"),
+        (lzma.compress(DATA), "xz"),
+        (pa.compress(DATA, "lz4", asbytes=True), "lz4"),
+        (zipped(DATA), "zip"),
+    ],
+)
+def test_other_compressions(
+    write: Write, stdin: Callable[[bytes], None], packed: bytes, name: str
+) -> None:
+    """Files that something else compressed are named, and no record is made of them."""
+    stdin(packed)
+    for path in (write(packed), "-"):
+        before, error = salvaged(path)
+        assert (before, error.number) == ([], None)
+        assert error.reason.startswith(f"the file is compressed by {name}; unpack it, or compress")
+
+
+TEXT = '{"a": "ü"}\r\n[1]\r\n'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"),
+        codecs.BOM_UTF16_LE + "k\t{}\n".encode("utf-16-le"),
+        codecs.BOM_UTF16_LE,
+        codecs.BOM_UTF16_BE,
+        TEXT.encode("utf-16-le"),
+        TEXT.encode("utf-16-be"),
+        "\r\n {\n}".encode("utf-16-le"),
+        "\r\n {\n}".encode("utf-16-be"),
+        gzip.compress("[\n1\n]".encode("utf-16")),
+    ],
+)
+@pytest.mark.parametrize("shape", ["auto", "json-lines", "json-array", "kcat", "console"])
+def test_utf_16(write: Write, chunk_bytes: Callable[[int], None], data: bytes, shape: str) -> None:
+    """Text in UTF-16 is named, with and without a byte order mark, and no record is made of it."""
+    chunk_bytes(2)
+    with pytest.raises(FramingError, match=r"the text is UTF-16, .*convert it to UTF-8") as caught:
+        next(read(write(data), shape=shape))
+    assert caught.value.number is None
+
+
+@pytest.mark.parametrize("data", [b"x\0y\0", b"\xff\xfe", b"{}\0\0", b"\0\0", b"\xff\xff\0"])
+def test_other_bytes_are_not_utf_16(write: Write, data: bytes) -> None:
+    """Damaged text is kept as it is."""
+    assert values(write(b"1\n" + data)) == [b"1", data]
 
 
 @PACKERS
