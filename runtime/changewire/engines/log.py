@@ -40,6 +40,9 @@ MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "eleme
 ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 """Columns that tell one element from all others."""
 
+HELD: Final = ("kind", *ELEMENT_PLACE, "value", ATTEMPT)
+"""Columns of a log that say whether it has an element."""
+
 EFFECTIVE: Final = (
     *("op", "source", "key", "before_key", "before", "after", "sequence", "attributes"),
 )
@@ -68,11 +71,13 @@ def log_schema(decoded: pa.Schema | None = None) -> pa.Schema:
 
 
 def log_rows(rows: pa.Table) -> pa.Table:
-    """Return decoded rows with the columns of a log."""
+    """Return decoded rows with the columns of a log; without attempts, they are the first ones."""
     is_dead = pc.equal(rows["kind"], DEAD_LETTER)
     version = pc.if_else(is_dead, pa.scalar(VERSION), pa.scalar(None, pa.string()))
-    attempt = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
-    return _named({"version": version, ATTEMPT: attempt}, rows)
+    found = {"version": version}
+    if ATTEMPT not in rows.column_names:
+        found[ATTEMPT] = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
+    return _named(found, rows)
 
 
 def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) -> pa.Table:
@@ -90,13 +95,33 @@ def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) ->
 
 
 def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
-    """Return the elements of decoded rows that a log does not have, by its rows, each once."""
+    """Return the elements of decoded rows that a log does not have, each once, with attempts.
+
+    The log is given by its columns `HELD`. An element of which it has dead letters alone is a later
+    attempt, unless it is a dead letter of the same bytes: its file was repaired, or it is read in
+    another way.
+    """
     places = [*_places(rows)]
-    wanted, found = {*places}, set[Any]()
+    wanted, found, letters = {*places}, set[Any](), dict[Any, dict[bytes, int]]()
     for part in held:
-        found.update(place for place in _places(part) if place in wanted)
-    keep = [not (place in found or found.add(place)) for place in places]  # type: ignore[func-returns-value]
-    return rows if all(keep) else rows.filter(pa.array(keep, pa.bool_()))
+        is_dead = pc.equal(part["kind"], DEAD_LETTER)
+        found.update(one for one in _places(part.filter(pc.invert(is_dead))) if one in wanted)
+        dead = part.filter(is_dead)
+        bytes_of = zip(dead["value"].to_pylist(), dead[ATTEMPT].to_pylist(), strict=True)
+        for place, (value, attempt) in zip(_places(dead), bytes_of, strict=True):
+            if place in wanted:
+                letters.setdefault(place, {})[value] = attempt
+    numbers, attempts = [], []
+    for number, place in enumerate(places):
+        known = letters.get(place, {})
+        is_dead = known and rows["kind"][number].as_py() == DEAD_LETTER
+        if place in found or (is_dead and rows["value"][number].as_py() in known):
+            continue
+        found.add(place)
+        numbers.append(number)
+        attempts.append(max(known.values(), default=-1) + 1)
+    new = rows if len(numbers) == len(rows) else rows.take(pa.array(numbers, pa.int64()))
+    return new.append_column(ATTEMPT, pa.array(attempts, pa.int32()))
 
 
 def _places(rows: pa.Table) -> Iterator[Any]:

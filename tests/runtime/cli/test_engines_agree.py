@@ -161,3 +161,71 @@ def test_damage_is_the_same_error(spark: SparkSession, tmp_path: Path) -> None:
         assert not (tmp_path / engine / LOG).exists()
     assert str(errors[0]) == str(errors[1])
     assert (errors[0].path, errors[0].number) == (errors[1].path, errors[1].number)
+
+
+def test_a_repaired_file_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """A place of which the log has dead letters alone is a later attempt, if its bytes differ."""
+    import changewire.spark as cws
+
+    path, good = tmp_path / "in.jsonl", json.dumps(examples("write")[0]).encode()
+    steps = [
+        ([good, b"{", b"[", b"oops"], (0, 4)),
+        ([b"[]", good, b"]", b"oops", good], (2, 3)),
+        ([b"[]", good, b"[", b"oops", good], (5, 0)),
+        ([b"[]", good, good, b"oops", good], (4, 1)),
+        ([b"[]", b"{", good, b"oops", good], (5, 0)),
+    ]
+    found: dict[str, list[Any]] = {}
+    for engine in ENGINES:
+        output, shown = tmp_path / engine, found.setdefault(engine, [])
+        for lines, (known, new) in steps:
+            path.write_bytes(b"\n".join(lines))
+            outcome = job.run([str(path)], str(output), format=FORMAT, engine=engine)
+            assert (outcome.already_in_log, outcome.counts.elements) == (known, known + new)
+            by_arrow = cwa.dead_letters(output).to_pylist()
+            by_spark = cws.dead_letters(spark, str(output / LOG), table_format="parquet").collect()
+            one, other = (
+                sorted((row["number"], row["attempt"], bytes(row["value"])) for row in letters)
+                for letters in (by_arrow, by_spark)
+            )
+            assert one == other
+            shown.append(one)
+        log = [(row["number"], row["kind"], row["attempt"]) for row in rows(spark, output)]
+        shown.append(sorted(log))
+    assert found["python"] == found["spark"]
+    three = (3, 0, b"oops")
+    assert found["python"] == [
+        [(1, 0, b"{"), (2, 0, b"["), three],
+        [(2, 1, b"]"), three],
+        [(2, 1, b"]"), three],
+        [three],
+        [three],
+        [
+            *((0, "change", 0), (1, "change", 1), (1, "dead_letter", 0)),
+            *((2, "change", 2), (2, "dead_letter", 0), (2, "dead_letter", 1)),
+            *((3, "dead_letter", 0), (4, "change", 0)),
+        ],
+    ]
+
+
+def test_standard_input_is_of_one_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message of one run closes no dead letter of another one, for either reader of a log."""
+    import changewire.spark as cws
+
+    good = json.dumps(examples("write")[0]).encode()
+    for number, data in enumerate([b"{", good, b"oops", b"{"]):
+        (tmp_path / str(number)).write_bytes(data)
+        with (tmp_path / str(number)).open() as lines:
+            monkeypatch.setattr("sys.stdin", lines)
+            job.run(["-"], str(tmp_path / "out"), format=FORMAT)
+    log = str(tmp_path / "out" / LOG)
+    by_arrow = cwa.dead_letters(tmp_path / "out").to_pylist()
+    by_spark = cws.dead_letters(spark, log, table_format="parquet").collect()
+    for letters in (by_arrow, by_spark):
+        assert sorted(bytes(one["value"]) for one in letters) == [b"oops", b"{", b"{"]
+        assert {one["number"] for one in letters} == {0}
+    paths = {row["path"] for row in rows(spark, tmp_path / "out")}
+    assert len(paths) == 4
+    assert all(path.startswith("-#") for path in paths)

@@ -173,6 +173,7 @@ def test_standard_input_is_always_appended(tmp_path: Path, monkeypatch: pytest.M
             outcome = run(["-"], str(log), decode_options=OPTIONS)
         number = outcome.counts.elements
         assert (outcome.already_in_log, len(rows(log))) == (0, times * number)
+    assert len({row["path"] for row in rows(log)}) == times
 
 
 def test_a_run_that_fails_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

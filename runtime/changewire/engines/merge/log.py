@@ -18,7 +18,7 @@ from changewire.engines.effects import EFFECTS, effects_of_logged
 from changewire.engines.layout import RECORD_PLACE
 from changewire.engines.log import (
     EFFECTIVE,
-    ELEMENT_PLACE,
+    HELD,
     LOG_COLUMNS,
     REFUSED,
     STATISTICS,
@@ -110,12 +110,10 @@ class LocalLog:
         yield from delta.tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
 
     def lacking(self, rows: pa.Table) -> pa.Table:
-        """Return the elements of decoded rows that the log does not have, each once."""
+        """Return the elements of decoded rows that it does not have, as `log.lacking` does."""
         # Statistics let whole files be skipped.
         every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
-        return lacking(
-            rows, self.rows(ELEMENT_PLACE, every, files=delta.between(rows, RECORD_PLACE))
-        )
+        return lacking(rows, self.rows(HELD, every, files=delta.between(rows, RECORD_PLACE)))
 
     def append(self, rows: pa.Table) -> None:
         """Append rows of a log as the version after the one that was read, or not at all."""

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from changewire.engines.errors import OutputError, naming
 from changewire.engines.layout import RECORD_PLACE
-from changewire.engines.log import ELEMENT_PLACE, lacking
+from changewire.engines.log import HELD, lacking
 from changewire.engines.typed.types import columns_as_json, differing
 
 if sys.platform != "win32":
@@ -32,7 +32,6 @@ GROUP_ROWS: Final = 4096
 GROUP_BYTES: Final = 8 * 2**20
 """Size from which rows are written as a row group."""
 
-_STDIN: Final = "-"
 _BEGUN: Final = ".changewire-"
 """Begins the names of files that are not whole; readers of folders skip such names."""
 
@@ -105,19 +104,15 @@ class ParquetLog:
         return self._file is not None and self._file.size >= PART_BYTES
 
     def lacking(self, rows: pa.Table) -> pa.Table:
-        """Return the elements of decoded rows of one file that the log does not have, each once.
-
-        Records of standard input have no position by which they would be known again, so it has
-        none of them.
-        """
-        if self._log is None or not len(rows) or rows["path"][0].as_py() == _STDIN:
+        """Return the elements of decoded rows of one file that it does not have, each once."""
+        if self._log is None or not len(rows):
             return rows
         return lacking(rows, self._held(rows))
 
     def _held(self, rows: pa.Table) -> Iterator[pa.Table]:
-        """Yield the places of the log that may be those of rows."""
+        """Yield the rows of the log whose places may be those of rows."""
         where = reduce(and_, (_between(rows, name) for name in RECORD_PLACE))
-        for batch in self._log.to_batches(columns=[*ELEMENT_PLACE], filter=where):
+        for batch in self._log.to_batches(columns=[*HELD], filter=where):
             yield pa.Table.from_batches([batch])
 
     def append(self, rows: pa.Table) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Final
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -17,6 +20,8 @@ from changewire.engines.python.log import parquet_log
 from changewire.engines.typed.decode import decoder_of
 from changewire.engines.typed.schemas import RowsAs
 from changewire.framing.shapes import read_together
+
+_STDIN: Final = "-"
 
 
 def run(
@@ -32,7 +37,8 @@ def run(
     """Append the elements of files to a Parquet log that lacks them.
 
     An element is known by its path, number and index, so a run that was killed is run again.
-    Records of standard input, ``-``, are always appended. The inputs are absolute paths, and the
+    Standard input, ``-``, has another path in each run, so its records are always appended; a row
+    of one run closes no dead letter of another one. The inputs are absolute paths, and the
     other arguments those of `changewire.jobs.files.run_files`.
     """
     tally = Tally(
@@ -42,6 +48,8 @@ def run(
     with parquet_log(Path(log), log_schema(decoder.schema())) as there:
         for path in inputs:  # no batch has records of two files
             read = batches(read_together(path, shape=shape))
+            if path == _STDIN:
+                read = map(partial(_at, f"{_STDIN}#{uuid4().hex}"), read)
             for decoded in chain.from_iterable(map(decoder, read)):
                 found = pa.Table.from_batches([decoded])
                 new = there.lacking(found)
@@ -52,3 +60,9 @@ def run(
                     there.commit()
         tally.counts.checked()
     return tally.outcome(inputs, log, "")
+
+
+def _at(path: str, records: pa.RecordBatch) -> pa.RecordBatch:
+    """Return records at another path."""
+    column = pa.repeat(pa.scalar(path), len(records))
+    return records.set_column(records.schema.get_field_index("path"), "path", column)

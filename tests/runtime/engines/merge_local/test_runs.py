@@ -13,6 +13,7 @@ from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake, recorded, records_of
 from tests.runtime.tables.histories import change, placed
 
+import changewire.arrow as cwa
 from changewire.engines.merge.apply import apply_changes
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.merging import Merges
@@ -129,6 +130,52 @@ def test_a_second_run_adds_what_files_have_more(tmp_path: Path) -> None:
         (kind, str(file), number) for number, kind in enumerate(kinds)
     ]
     assert sorted(lake.json_rows()) == [0, 1, 2]
+
+
+def test_a_repaired_file_gets_into_the_table(tmp_path: Path) -> None:
+    """What is a dead letter of other bytes in the log is read again, once, and closes it."""
+    lake, file = Lake(tmp_path), tmp_path / "topic.jsonl"
+    lines = [message("INSERT", number, {"id": number}) for number in range(3)]
+    given: dict[str, Any] = {"format": FORMAT, **lake.places}
+    file.write_bytes(b"\n".join([lines[0], b"\xff" + lines[1], lines[2][:-1]]))
+    assert apply_changes(str(file), **given).tables == {"inserted": 1}
+    assert len(cwa.dead_letters(lake.places["log"])) == 2
+    file.write_bytes(b"\n".join([lines[1], lines[1], lines[2][:-2]]))
+    repaired = apply_changes(str(file), **given)
+    assert (repaired.tables, repaired.already_in_log) == ({"inserted": 1}, 1)
+    assert sorted(lake.json_rows()) == [0, 1]
+    before = versions(lake)
+    assert apply_changes(str(file), **given).already_in_log == 3
+    assert versions(lake) == before
+    attempts = sorted((row["number"], row["attempt"], row["kind"]) for row in lake.log())
+    assert attempts == [
+        *((0, 0, "change"), (1, 0, "dead_letter"), (1, 1, "change")),
+        *((2, 0, "dead_letter"), (2, 1, "dead_letter")),
+    ]
+    letters = cwa.dead_letters(lake.places["log"]).to_pylist()
+    assert [(one["number"], one["value"]) for one in letters] == [(2, lines[2][:-2])]
+
+
+def test_a_run_by_another_format_reads_dead_letters_again(tmp_path: Path) -> None:
+    """A file that was read by a wrong format gets into log and table, its bytes unchanged."""
+    lake, file = Lake(tmp_path), tmp_path / "topic.jsonl"
+    file.write_bytes(message("INSERT", 1, {"id": 1}))
+    apply_changes(str(file), format="lindorm-json", **lake.places)
+    assert [row["kind"] for row in lake.log()] == ["dead_letter"]
+    outcome = apply_changes(str(file), format=FORMAT, **lake.places)
+    assert (outcome.tables, outcome.already_in_log) == ({"inserted": 1}, 0)
+    assert len(cwa.dead_letters(lake.places["log"])) == 0
+
+
+def test_a_refusal_of_a_later_attempt_is_open(tmp_path: Path) -> None:
+    """A row says why no table takes a change, and is of the same attempt as the change."""
+    lake = Lake(tmp_path)
+    lake.apply_records(records(message("INSERT", 1, {"id": 1}, table="T"), b"{"))
+    collides = message("INSERT", 1, {"id": 1}, table="t")
+    lake.apply_records(records(message("INSERT", 1, {"id": 1}, table="T"), collides))
+    kinds = [(row["offset"], row["kind"], row["attempt"]) for row in lake.log()]
+    assert sorted(kinds)[1:] == [(1, "change", 1), (1, "dead_letter", 0), (1, "refused", 1)]
+    assert len(cwa.refused(lake.places["log"])) == 1
 
 
 def test_files_are_known_by_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.engines.log import (
     ATTEMPT,
     ELEMENT_PLACE,
+    HELD,
     LOG_COLUMNS,
     MESSAGE_LOG_COLUMNS,
     REFUSED,
@@ -24,6 +25,11 @@ from changewire.version import VERSION
 
 IS_LATER: Final = f"other.{ATTEMPT} > row.{ATTEMPT}"
 """Condition of `without`: the other row is of a later replay."""
+
+_HAS_POSITION: Final = "({0}offset IS NOT NULL OR {0}number IS NOT NULL)"
+_IS_KNOWN: Final = (
+    f"other.kind <> '{DEAD_LETTER}' OR (row.kind = '{DEAD_LETTER}' AND row.value <=> other.value)"
+)
 
 
 def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
@@ -83,7 +89,9 @@ def open_letters(rows: DataFrame) -> DataFrame:
     A message that could not be read has one dead letter, of its first element; any element that it
     turns out to have closes it.
     """
-    letters = rows.where(F.col("kind") == DEAD_LETTER).dropDuplicates([*ELEMENT_PLACE])
+    newest = F.max_by(F.struct("*"), ATTEMPT).alias("newest")
+    letters = rows.where(F.col("kind") == DEAD_LETTER).groupBy(*ELEMENT_PLACE).agg(newest)
+    letters = letters.select("newest.*")
     return without(letters, rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE)))
 
 
@@ -96,6 +104,26 @@ def open_refusals(rows: DataFrame) -> DataFrame:
 
 def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> DataFrame:
     """Return the rows at whose place no other is, of those for which a condition is true."""
-    one, other = rows.alias("row"), others.select(*ELEMENT_PLACE, ATTEMPT).alias("other")
-    places = (F.col(f"row.{name}").eqNullSafe(F.col(f"other.{name}")) for name in ELEMENT_PLACE)
-    return one.join(other, reduce(and_, places) & F.expr(condition), "left_anti")
+    other = others.select(*HELD).alias("other")
+    return rows.alias("row").join(other, _at_one_place() & F.expr(condition), "left_anti")
+
+
+def lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
+    """Return the rows that a log does not have, with their attempts.
+
+    Elements without a position it never has. What it has of the others is said by
+    `changewire.engines.log.lacking`.
+    """
+    dead = log.where((F.col("kind") == DEAD_LETTER) & F.expr(_HAS_POSITION.format("")))
+    later = (F.max(ATTEMPT) + 1).alias("later")
+    attempts = dead.groupBy(*ELEMENT_PLACE).agg(later).alias("other")
+    new = without(rows, log, _HAS_POSITION.format("row.") + f" AND ({_IS_KNOWN})")
+    found = new.alias("row").join(attempts, _at_one_place(), "left")
+    attempt = F.coalesce("other.later", f"row.{ATTEMPT}").alias(ATTEMPT)
+    return found.select(*(attempt if n == ATTEMPT else F.col(f"row.{n}") for n in rows.columns))
+
+
+def _at_one_place() -> Column:
+    """Return the condition that `row` and `other` have the same place."""
+    names = ((F.col(f"row.{name}"), F.col(f"other.{name}")) for name in ELEMENT_PLACE)
+    return reduce(and_, (one.eqNullSafe(other) for one, other in names))

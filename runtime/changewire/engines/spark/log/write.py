@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -14,10 +14,8 @@ from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, PLACE_ORDER
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import log_rows, without
+from changewire.engines.spark.log.rows import lacking, log_rows
 from changewire.engines.spark.messages import MessageFrames
-
-_HAS_POSITION: Final = "row.offset IS NOT NULL OR row.number IS NOT NULL"
 
 
 class Written(NamedTuple):
@@ -68,7 +66,7 @@ def write(
         kept = replace(decoded, rows=rows)
         counts, found, known = kept.counts, log_rows(rows), 0
         if is_there:
-            found = without(found, place.read(spark), _HAS_POSITION)
+            found = lacking(found, place.read(spark))
             known = counts.elements - found.count()
         place.add(found)
         return Written(counts, known, first_dead_letters(rows, show_values=show_values))
