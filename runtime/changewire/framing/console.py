@@ -100,7 +100,7 @@ def _placed(line: bytes) -> tuple[int | None, int | None, int | None, bytes]:
 
 
 def _parts(rest: bytes) -> _Parts | None:
-    """Return which parts stand before the value; None if there is no such value."""
+    """Return which parts a line has before the value; None if there is no such value."""
     if _is_value(rest):
         return _Parts(headers=False, key=False)
     first, tab, rest = rest.partition(_TAB)

@@ -17,8 +17,8 @@ class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The object that ``kcat -J`` prints; the names are kcat's.
 
     kcat writes `key` and `payload` always, null where there is none. It adds `key_error` or
-    `payload_error` to a null that represents bytes that it failed to turn into text, and the ids
-    of schemas to what it decoded. Headers are a flat list (name, value, name, value), or by an
+    `payload_error` to a null if it failed to turn bytes into text, and the ids of schemas to
+    content that it decoded. Headers are a flat list (name, value, name, value), or by an
     option a map from name to values.
     """
 

@@ -111,7 +111,7 @@ def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> Data
 def lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
     """Return the rows that a log does not have, with their attempts.
 
-    Elements without a position it never has. What it has of the others is said by
+    Elements without a position it never has; for others the rule is that of
     `changewire.engines.log.lacking`.
     """
     dead = log.where((F.col("kind") == DEAD_LETTER) & F.expr(_HAS_POSITION.format("")))
