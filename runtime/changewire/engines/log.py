@@ -74,7 +74,7 @@ def log_rows(rows: pa.Table) -> pa.Table:
     """Return decoded rows with the columns of a log; without attempts, they are the first ones."""
     is_dead = pc.equal(rows["kind"], DEAD_LETTER)
     version = pc.if_else(is_dead, pa.scalar(VERSION), pa.scalar(None, pa.string()))
-    found = {"version": version}
+    found: dict[str, Any] = {"version": version}
     if ATTEMPT not in rows.column_names:
         found[ATTEMPT] = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
     return _named(found, rows)
@@ -102,7 +102,7 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     another way.
     """
     places = [*_places(rows)]
-    wanted, found, letters = {*places}, set[Any](), dict[Any, dict[bytes, int]]()
+    wanted, found, letters = {*places}, set[Any](), dict[Any, dict[Any, int]]()
     for part in held:
         is_dead = pc.equal(part["kind"], DEAD_LETTER)
         found.update(one for one in _places(part.filter(pc.invert(is_dead))) if one in wanted)
@@ -111,11 +111,12 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
         for place, (value, attempt) in zip(_places(dead), bytes_of, strict=True):
             if place in wanted:
                 letters.setdefault(place, {})[value] = attempt
-    numbers, attempts = [], []
+    numbers: list[int] = []
+    attempts: list[int] = []
     for number, place in enumerate(places):
         known = letters.get(place, {})
-        is_dead = known and rows["kind"][number].as_py() == DEAD_LETTER
-        if place in found or (is_dead and rows["value"][number].as_py() in known):
+        is_letter = bool(known) and rows["kind"][number].as_py() == DEAD_LETTER
+        if place in found or (is_letter and rows["value"][number].as_py() in known):
             continue
         found.add(place)
         numbers.append(number)

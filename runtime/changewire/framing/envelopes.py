@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from changewire.framing.record import Damage, Record
 from changewire.framing.scan import BLANK, Scanner
@@ -80,13 +79,13 @@ def has_keys(text: bytes, *names: str) -> bool:
         return False
 
 
-def to_bytes(text: str | UnsetType | None) -> bytes | None:
-    """Return the bytes that a text shows; None if it is null or missing.
+def to_bytes(text: str | None) -> bytes | None:
+    """Return the bytes that a text shows; None without one.
 
     Raises:
         ValueError: it has half a surrogate pair.
     """
-    if text is None or text is UNSET:
+    if text is None:
         return None
     try:
         return text.encode("utf-8", "surrogateescape")

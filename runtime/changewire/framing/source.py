@@ -23,6 +23,8 @@ _UTF_16: Final = re.compile(
     rb"|\xfe\xff(?:\0|\Z)|(?:\0[ \t\r\n])*\0[\[{]\0[\t\r\n -~]",
     re.DOTALL,
 )
+_CHARACTERS: Final = 4
+"""Bytes of two characters of UTF-16, one of which is 0."""
 _HEAD_BYTES: Final = 64
 
 
@@ -74,9 +76,7 @@ class Source:
         Raises:
             FramingError: it is UTF-16.
         """
-        ahead = self.peek(
-            lambda seen: len(seen) >= _HEAD_BYTES or (b"\n" in seen and b"\0" not in seen)
-        )
+        ahead = self.peek(_is_enough)
         if _UTF_16.match(ahead):
             reason = (
                 "the text is UTF-16, as Windows PowerShell redirects output; convert it to UTF-8,"
@@ -111,6 +111,12 @@ def _stream(path: str) -> io.BufferedIOBase:
     if path == "-":
         return cast("io.BufferedIOBase", sys.stdin.buffer)
     return Path(path).open("rb")
+
+
+def _is_enough(head: bytes) -> bool:
+    """Return whether the first bytes of a text say whether it is UTF-16."""
+    is_short = len(head) < _CHARACTERS and b"\n" not in head
+    return len(head) >= _HEAD_BYTES or not (is_short or b"\0" in head)
 
 
 def _lines(head: bytes, count: int) -> list[bytes]:

@@ -54,9 +54,9 @@ def run(
 
     The log has a row for each element of each message, whose ``kind`` is ``change``, ``control`` or
     ``dead_letter``. An element is left out if the log has it already, by path and number of its
-    record. So a run that was killed is run again, and runs of other files add up. A dead letter of
-    the log is read again if its record has other bytes by now, or is valid. The path of standard
-    input is of this run alone, ``-#`` and an id: its elements are always appended.
+    record. So a run that was killed is run again, and runs of other files add up. An element of
+    which the log has dead letters alone is read again if it is valid, or has other bytes. The path
+    of standard input is of this run alone, ``-#`` and an id: its elements are always appended.
 
     Args:
         inputs: Files or folders; ``-`` is standard input, which only the Python engine reads.

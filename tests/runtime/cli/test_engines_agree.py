@@ -36,7 +36,7 @@ MAY_DIFFER = {
 
 @pytest.fixture(scope="module")
 def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The output folders of both engines for the same files: lines, and what kcat prints."""
+    """The output folders of both engines for the same files: lines, and what tools print."""
     assert spark is not None
     folder = tmp_path_factory.mktemp("engines")
     source = folder / "in put"
@@ -44,7 +44,7 @@ def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
     lines = [message for message in mixed_messages() if message is not None]
     lenient = {**examples("write")[0], "exp": -1, "lut": 0, "newer": [1]}
     (source / "a.jsonl").write_bytes(b"\n".join([*lines, json.dumps(lenient).encode()]))
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "topic": "t",
             "partition": i % 2,
@@ -57,6 +57,11 @@ def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
         for i, message in enumerate(mixed_messages())
     ]
     (source / "b.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    names = {name: name for name in ("topic", "partition", "offset", "key")}
+    names |= {"payload": "value", "ts": "timestamp"}
+    shown = [{names[n]: one[n] for n in names if one[n] is not None} for one in records]
+    printed = [json.dumps({**one, "topic": "r"}, indent=2) for one in shown]
+    (source / "c.json").write_text("\n".join(printed), encoding="utf-8")
     found: dict[str, Path] = {}
     for engine in ENGINES:
         found[engine] = folder / engine
@@ -81,6 +86,18 @@ def test_rows_are_the_same(spark: SparkSession, outputs: dict[str, Path]) -> Non
     assert len({*kinds}) == 1
     for left, right in zip(by_python, by_spark, strict=True):
         assert left == right
+
+
+def test_what_tools_print_are_the_same_records(
+    spark: SparkSession, outputs: dict[str, Path]
+) -> None:
+    """Values that rpk printed become the changes that they become from kcat."""
+    by_file: dict[str, list[Any]] = {"b.jsonl": [], "c.json": []}
+    for row in rows(spark, outputs["spark"]):
+        if (name := Path(row["path"]).name) in by_file:
+            kept = ("kind", "op", "key", "after", "record_key", "partition", "offset", "timestamp")
+            by_file[name].append([row[column] for column in kept])
+    assert by_file["b.jsonl"] == by_file["c.json"] != []
 
 
 def test_reports_are_the_same(outputs: dict[str, Path]) -> None:

@@ -58,7 +58,8 @@ def apply_changes(
     to the log then.
 
     An element is left out of the log if the log has its position: topic, partition and offset, or
-    path and number. So a run that was killed is run again, and a second run only adds. The content
+    path and number; but if the log has dead letters alone there, only if it is a dead letter of the
+    same bytes. So a run that was killed is run again, and a second run only adds. The content
     of the log beyond the tables, by such a run or by another writer, is merged first.
 
     One batch, the rows of the keys that need a look, and the files that delta-rs rewrites must fit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,38 @@ def test_a_refusal_of_a_later_attempt_is_open(tmp_path: Path) -> None:
     kinds = [(row["offset"], row["kind"], row["attempt"]) for row in lake.log()]
     assert sorted(kinds)[1:] == [(1, "change", 1), (1, "dead_letter", 0), (1, "refused", 1)]
     assert len(cwa.refused(lake.places["log"])) == 1
+
+
+def test_values_that_rpk_printed_are_rows(tmp_path: Path) -> None:
+    """A record of rpk has its value in the table, and deletes nothing for want of a payload."""
+    lake, file = Lake(tmp_path), tmp_path / "topic.json"
+    keys = [["test", "t", f"{'A' * 26}{letter}=", number] for number, letter in enumerate("EI")]
+    bins = [{"name": "age", "type": "int", "value": 41}]
+    writes = [
+        {"msg": "write", "key": key, "gen": 1, "exp": 0, "lut": 1, "bins": bins} for key in keys
+    ]
+    delete = {"msg": "delete", "key": [*keys[0][:3], None], "durable": False, "lut": 3, "gen": 2}
+    shown = [
+        {
+            "topic": "t",
+            "key": json.dumps(one["key"]),
+            "value": json.dumps(one),
+            "timestamp": 1_700_000_000_000,
+            "partition": 0,
+            "offset": number,
+        }
+        for number, one in enumerate([*writes, delete])
+    ]
+    file.write_text("\n".join(json.dumps(one, indent=2) for one in shown), encoding="utf-8")
+    given: dict[str, Any] = {"format": "aerospike-json", "tombstones": "delete"}
+    outcome = apply_changes(str(file), **given, **lake.places)
+    assert outcome.counts.as_dict()["by_operation"] == {"upsert": 2, "delete": 1}
+    live = [row for row in lake.rows() if not row["_changewire"]["deleted"]]
+    assert [json.loads(row["row"]) for row in live] == [{"aerospike_digest": keys[1][2], "age": 41}]
+    del shown[1]["value"]
+    shown[1]["offset"] = 9
+    file.write_text(json.dumps(shown[1]), encoding="utf-8")
+    assert apply_changes(str(file), **given, **lake.places).tables == {"deleted": 1}
 
 
 def test_files_are_known_by_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,9 @@ def write(
     The rows are decoded once and kept while they are counted and appended. Nothing is written
     before ``elements = changes + controls + dead_letters`` was found to be true, or ``elements =
     valid + dead_letters`` of messages. An element is known by its position: topic, partition and
-    offset, or path and number. Elements without a position are always appended.
+    offset, or path and number. Elements without a position are always appended. An element of
+    which the log has dead letters alone is appended as a later attempt, unless it is a dead letter
+    of the same bytes.
 
     Args:
         decoded: From `decode` or `messages`, of a DataFrame that is not a stream.
