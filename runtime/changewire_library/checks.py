@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias
@@ -27,10 +27,12 @@ Rule: TypeAlias = tuple[str, str]
 Broken: TypeAlias = Iterator[Rule]
 
 _LARGEST = sys.float_info.max
-_DATETIME = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:?\d\d)\Z", re.ASCII
-)
+_HOUR = r"(?:[01]\d|2[0-3])"
+_CLOCK = rf"{_HOUR}:[0-5]\d:[0-5]\d(?:\.\d{{1,6}}0*)?"
+_DATETIME = re.compile(rf"\d{{4}}-\d\d-\d\d[Tt]{_CLOCK}(?:[Zz]|[+-]{_HOUR}:[0-5]\d)\Z", re.ASCII)
 
+DATETIME_WORDS = "a date and time with offset (RFC 3339), at most microseconds"
+"""What text must be that represents a time."""
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "Base64 text": (str,),
@@ -49,15 +51,17 @@ _CHECKED: Mapping[str, type] = {"Base64 text": str, "date-time text": str, "inte
 """The type of which only some values fit, by the word for it."""
 
 
-def is_datetime(text: str) -> bool:
-    """Return whether text is a date and time with an offset (RFC 3339)."""
-    if not _DATETIME.match(text):
-        return False
+def time_of(text: str) -> datetime | None:
+    """Return the time, in UTC, of a date and time with an offset (RFC 3339); None for other text.
+
+    Leap seconds, fractions of microseconds and times outside the years 1 to 9999 have no time.
+    """
     try:
-        msgspec.convert(text, datetime)
-    except msgspec.ValidationError:
-        return False
-    return True
+        if _DATETIME.match(text):
+            return msgspec.convert(text, datetime).astimezone(timezone.utc)
+    except (msgspec.ValidationError, OverflowError):
+        pass
+    return None
 
 
 @cache
@@ -160,8 +164,8 @@ def _bad_text(value: str, words: list[str], rules: Mapping[str, Any]) -> Broken:
             yield "contentEncoding", "Base64 text (RFC 4648, section 4)"
         return
     if "date-time text" in words:
-        if not is_datetime(value):
-            yield "format", "a date and time with offset (RFC 3339)"
+        if time_of(value) is None:
+            yield "format", DATETIME_WORDS
         return
     low, high = rules.get("length", (None, None))
     if low is not None and len(value) < low:

@@ -12,7 +12,7 @@ import msgspec
 
 from changewire_library.flat_objects import entries_twice
 from changewire_library.hooks import FloatHook, exact_number, read_unknown, write_unknown
-from changewire_library.support import Issue, arms, read_as
+from changewire_library.support import Issue, arms, has_times, read_as
 
 _REFUSALS: Final = (
     ArithmeticError,
@@ -147,7 +147,7 @@ class Messages:
         """Return the typed decode of most messages."""
         if title not in self._decoders:
             kind = read_as(getattr(self._family, title))
-            if self._is_json and not self._is_flat(title):
+            if self._is_json and not self._is_flat(title) and not has_times(kind):
                 typed = msgspec.json.Decoder(kind, float_hook=self._float_hook)
                 self._decoders[title] = typed.decode
             else:
@@ -184,6 +184,8 @@ class Messages:
                 title = kind.__name__
             self._part("extras").take_out(obj, title)
             return msgspec.convert(obj, kind, dec_hook=read_unknown, builtin_types=(bytes,))
+        if has_times(kind) and self.errors(obj, title):
+            raise ValueError(title)
         self._part("extras").take_out(obj, title)
         if isinstance(obj, dict):
             obj.update(self._texts(data))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -114,6 +115,23 @@ def arms(kind: Any) -> tuple[Any, ...]:
 def read_as(kind: Any) -> Any:
     """Return the type by which msgspec reads a type of the models."""
     return kind if get_args(kind) else reduce(or_, arms(kind))
+
+
+def has_times(kind: Any) -> bool:
+    """Return whether models of a type have times, of which msgspec reads more forms than RFC 3339.
+
+    msgspec also rounds fractions of microseconds.
+    """
+    todo, seen = [kind], set[Any]()
+    while todo:
+        one = todo.pop()
+        if one is datetime:
+            return True
+        todo += get_args(one)
+        if isinstance(one, type) and issubclass(one, msgspec.Struct) and one not in seen:
+            seen.add(one)
+            todo += [*arms(one), *get_type_hints(one).values()]
+    return False
 
 
 class Named(str):

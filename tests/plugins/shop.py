@@ -42,7 +42,12 @@ FILES: dict[str, Any] = {
         "oneOf": [{"$ref": "placed.json"}, {"$ref": "dropped.json"}],
         "examples": [{"kind": "placed", "order": 1}],
     },
-    "shop/placed.json": event("Placed", "placed", total={"type": ["number", "null"]}),
+    "shop/placed.json": event(
+        "Placed",
+        "placed",
+        total={"type": ["number", "null"]},
+        at={"type": "string", "format": "date-time"},
+    ),
     "shop/dropped.json": event("Dropped", "dropped"),
     "shop/batch.json": {
         "title": "Batch",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from datetime import datetime, timezone
 from decimal import Decimal
 from importlib import import_module
@@ -11,13 +13,16 @@ from typing import Any
 import msgspec
 import pytest
 from tests.plugins.installing import PACKAGE
-from tests.plugins.shop import FILES
+from tests.plugins.shop import FILES, FORMAT
+from tests.runtime.engines.rows import DATE_TIMES, aerospike
 
 import changewire as cw
+import changewire.arrow as cwa
 import changewire.spark as cws
 import changewire_messages.aerospike_msgpack as packed
 from changewire.engines.typed.readings import ROW_SCHEMA, TYPED_BY
 from changewire_codegen.emit import columns as emitted
+from changewire_library.messages import MessageError, Messages
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -77,3 +82,65 @@ def test_types_of_rows_are_those_that_the_schema_gives(made: Path) -> None:
     assert cws.row_type(FILES["rows/user.json"]) == types.USER
     assert emitted.ROW_SCHEMA == {TYPED_BY: ROW_SCHEMA}
     assert not (made / PACKAGE / "shop" / "rows.py").exists()
+
+
+def test_every_reader_takes_the_same_times(user: Any) -> None:
+    """`cw.row`, a codec, the package alone, validators and columns read a date-time alike."""
+    validators, alone = import_module(f"{PACKAGE}.rows.validators"), Messages(f"{PACKAGE}.shop")
+
+    def by_row(text: str) -> Any:
+        return cw.row({"name": "a", "since": text}, user).since
+
+    def by_codec(text: str) -> Any:
+        return cw.codec(FORMAT).decode(_placed(text)).at
+
+    def by_package(text: str) -> Any:
+        return alone.decode(_placed(text)).at
+
+    def by_column(text: str) -> Any:
+        messages = [aerospike(("name", "str", "a"), ("since", "str", text))]
+        decoded = cwa.decode(messages, format="aerospike-json", row_schema=FILES["rows/user.json"])
+        (row,) = decoded.rows.read_all().to_pylist()
+        return row["after"]["since"] if row["kind"] == "change" else None
+
+    for read in (by_row, by_codec, by_package, by_column):
+        assert {text: _of(read, text) for text in DATE_TIMES} == DATE_TIMES, read.__name__
+    for text, time in DATE_TIMES.items():
+        is_valid = not validators.errors({"name": "a", "since": text}, "User")
+        assert is_valid == (time is not None), text
+
+
+def test_a_batch_with_a_wrong_time_loses_one_element() -> None:
+    """The others of the batch are read."""
+    texts = ["2024-01-01T12:00:00Z", "2024-01-01T12:00:00", "2024-01-01t12:00:00z"]
+    batch = b"[" + b",".join(map(_placed, texts)) + b"]"
+    found = cw.codec(FORMAT).decode_all(batch)
+    assert [getattr(one, "at", None) for one in found] == [DATE_TIMES[text] for text in texts]
+    assert (found[1].pointer, found[1].code, found[1].element) == ("/at", "invalid-time", 1)
+
+
+def test_a_time_without_an_offset_is_not_written(user: Any) -> None:
+    """What no reader takes is neither sent, nor a row."""
+    naive = datetime(2024, 1, 1)  # noqa: DTZ001 - that is the case
+    with pytest.raises(cw.DecodeError, match=r"/since: .*invalid-time"):
+        cw.row({"name": "a", "since": naive}, user)
+    placed = import_module(f"{PACKAGE}.shop").Placed(order=1, at=naive)
+    with pytest.raises(cw.EncodeError, match=r"/at: .*invalid-time"):
+        cw.codec(FORMAT).encode(placed)
+    with pytest.raises(MessageError):
+        Messages(f"{PACKAGE}.shop").encode(placed)
+
+
+def _placed(text: str) -> bytes:
+    return json.dumps({"kind": "placed", "order": 1, "at": text}).encode()
+
+
+def _of(read: Callable[[str], Any], text: str) -> Any:
+    """Return what a reader makes of a text; None if it is refused, and not for another reason."""
+    try:
+        return read(text)
+    except cw.DecodeError as error:
+        codes = {issue.code for issue in error.issues}
+    except MessageError as error:
+        codes = {issue[1] for issue in error.issues}
+    return None if codes in ({"invalid-time"}, {"format"}) else codes

@@ -13,7 +13,7 @@ from changewire.codec.issues import Issue, issue_of
 from changewire.codec.places import Flat, flat_of
 from changewire_messages.flat_objects import flat_name
 from changewire_messages.hooks import read_unknown
-from changewire_messages.support import arms, read_as
+from changewire_messages.support import arms, has_times, read_as
 
 _NO_ARRAY: Final = (
     "object, not an array of messages (a file that is one has the shape json-array: "
@@ -37,6 +37,7 @@ class GeneratedFamily:
         self.types: dict[str, Any] = {
             r: read_as(getattr(module, name)) for r, name in self.roles.items()
         }
+        self.has_times: bool = any(map(has_times, self.types.values()))
         message = self.types["message"]
         self.arms: tuple[Any, ...] = arms(message)
         fields = [field for arm in self.arms for field in structs.fields(arm)]
@@ -68,6 +69,8 @@ class GeneratedFamily:
         """Return the model of a parsed message, with unknown parts in its extra."""
         if self._are_arrays and role == "batch":  # msgspec has no union of arrays
             return [self.build(item, "message") for item in obj]
+        if self.has_times and self._validators.errors(obj, self.roles[role]):
+            raise ValueError(role)
         # To msgspec, converting to one model is several times cheaper than to a union of them.
         arm = self.arm_of(obj) if role == "message" else None
         kept = self.roles[role] if arm is None or not self._are_arrays else arm.__name__

@@ -47,7 +47,7 @@ class JsonWire:
         self._float_hook: FloatHook = exact_number if family.exact else None
         self._plain = msgspec.json.Decoder(float_hook=self._float_hook).decode
         self.alone: Callable[[Any], Any] | None = (
-            None if family.alone is None else self._alone_reader(family.alone)
+            self._alone_reader(family.alone) if family.alone and not family.has_times else None
         )
         self.unknown: UnknownProperties | None = None
         if family.flat is None:
@@ -66,6 +66,8 @@ class JsonWire:
     def reader(self, role: str) -> Callable[[Any], Any]:
         """Return the typed decode of a role."""
         flat = self._family.flat
+        if self._family.has_times:
+            return partial(self._read_checked, role)
         if flat is not None and role == "message":
             return partial(self._read_flat, flat)
         if flat is not None and role == "batch":
@@ -78,7 +80,7 @@ class JsonWire:
         Without exact numbers a decimal may be read as another number, never as one that equals it
         and is not: Python compares them exactly.
         """
-        if self._float_hook is None or self._family.flat is not None:
+        if self._float_hook is None or self._family.flat or self._family.has_times:
             return [self.reader(role)]
         return [msgspec.json.Decoder(self._family.types[role]).decode, self.reader(role)]
 
@@ -87,6 +89,14 @@ class JsonWire:
         decode = msgspec.json.Decoder(self._family.alone_type, float_hook=self._float_hook).decode
         model, alone = self._family.types["message"], Alone(name)
         return lambda data: model(**{name: decode(data), "alone": alone})
+
+    def _read_checked(self, role: str, data: Any) -> Any:
+        """Return the model of a role with times, of which the typed decode reads more forms."""
+        obj = self._plain(data)
+        if role == "message" and self._family.is_batch(obj):
+            raise ValueError
+        self.check_names(data, obj)
+        return self._family.build(obj, role, self.texts(data) if role == "message" else None)
 
     def _read_flat(self, flat: Flat, data: Any) -> Any:
         """Return the model of a message with inlined map entries."""

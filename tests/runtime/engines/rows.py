@@ -20,6 +20,36 @@ HEAD = (
 AT = datetime(2021, 5, 8, 1, 2, 3, 456000, timezone.utc)
 AT_MS = 1620435723456
 
+NOON = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
+DATE_TIMES: dict[str, datetime | None] = {
+    "2024-01-01T12:00:00Z": NOON,
+    "2024-01-01t12:00:00z": NOON,
+    "2024-01-01T17:30:00+05:30": NOON,
+    "2024-01-01T12:00:00-00:00": NOON,
+    "2024-01-01T12:00:00.5Z": NOON.replace(microsecond=500_000),
+    "2024-01-01T12:00:00.123456Z": NOON.replace(microsecond=123_456),
+    "2024-01-01T12:00:00.123456000Z": NOON.replace(microsecond=123_456),
+    "2024-01-01T12:00:00.123456789Z": None,  # a timestamp has microseconds
+    "2024-01-01T12:00:00": None,
+    "2024-01-01T17:30:00+0530": None,
+    "2024-01-01T17:30:00+05": None,
+    "2024-01-01T12:00:00+24:00": None,
+    "2024-01-01 12:00:00Z": None,
+    "2024-01-01T12:00Z": None,
+    "2024-01-01T12:00:00,5Z": None,
+    "2024-01-01T12:00:00.Z": None,
+    "2024-01-01T12:00:60Z": None,  # no datetime has a leap second
+    "2024-01-01T24:00:00Z": None,
+    "2024-02-30T12:00:00Z": None,
+    "0001-01-01T00:00:00+01:00": None,  # before the year 1, in UTC
+    "12024-01-01T12:00:00Z": None,
+    "20240101T120000Z": None,
+    "2024-01-01T12:00:00Z\n": None,
+    "2024-01-01": None,
+    "": None,
+}
+"""What texts of ``"format": "date-time"`` mean in JSON Schema (RFC 3339); None for no time."""
+
 
 def frame(spark: SparkSession, *messages: bytes) -> DataFrame:
     """Return messages as a DataFrame."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.runtime.engines.rows import (
     AT,
+    DATE_TIMES,
     aerospike,
     frame,
     plain,
@@ -94,6 +95,17 @@ def test_what_contradicts_a_json_schema_is_a_dead_letter(spark: SparkSession) ->
     decoded = cws.decode(frame(spark, *messages), format="aerospike-json", row_schema=ROW_SCHEMA)
     letters = decoded.dead_letters.select("code", "pointer").collect()
     assert {tuple(row) for row in letters} == {("wrong-type", f"/after/{n}") for n, _, _ in wrong}
+
+
+def test_times_are_those_of_json_schema(spark: SparkSession) -> None:
+    """A text is a time in Spark if JSON Schema calls it a date-time that has microseconds."""
+    messages = [aerospike(("any", "str", text), ("at", "str", text)) for text in DATE_TIMES]
+    decoded = cws.decode(frame(spark, *messages), format="aerospike-json", row_schema=ROW_SCHEMA)
+    found = {json.loads(row["any"]): plain(row)["at"] for row in rows_after(decoded)}
+    assert found == {text: time for text, time in DATE_TIMES.items() if time is not None}
+    letters = decoded.dead_letters.select("code", "pointer").collect()
+    assert {tuple(row) for row in letters} == {("wrong-type", "/after/at")}
+    assert len(letters) == list(DATE_TIMES.values()).count(None)
 
 
 def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from changewire.changes.connect.times import (
     wall_clock_of_text,
 )
 from changewire.changes.values import base64_bytes
+from changewire_messages.checks import time_of
 
 TYPED_BY: Final = "changewire.typed_by"
 """Key in the metadata of a column: which schema gave it its type, a key of `READINGS`."""
@@ -73,8 +74,18 @@ def _of_text(read: Callable[[str], datetime]) -> Reading:
     return reading
 
 
-_time: Final = _of_text(timestamp_of_text)
+_java_time: Final = _of_text(timestamp_of_text)
 _wall_clock: Final = _of_text(wall_clock_of_text)
+
+
+def _time(value: Any, _used: list[str]) -> datetime | None:
+    """Return the time of a text, as generated validators and models read it."""
+    return time_of(value) if type(value) is str else None
+
+
+def _logged_time(value: Any, used: list[str]) -> datetime | None:
+    """Return also the time of other texts that Java writes."""
+    return _time(value, used) or _java_time(value, used)
 
 
 def _bytes(value: Any, _used: list[str]) -> bytes | None:
@@ -143,7 +154,7 @@ def _json_text(value: Any, _used: list[str]) -> str | None:
 
 _OF_KEYS: Final[Mapping[pa.DataType, Reading]] = {
     pa.binary(): _bytes,
-    pa.timestamp("us", "UTC"): _time,
+    pa.timestamp("us", "UTC"): _logged_time,
     pa.timestamp("us"): _wall_clock,
     pa.date32(): _date,
     pa.float32(): _single,
