@@ -47,6 +47,8 @@ pub struct DataWorks {
     mode: String,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
+    /// Whether nothing says which clocks they are of.
+    is_assumed: bool,
 }
 
 impl DataWorks {
@@ -65,7 +67,8 @@ impl DataWorks {
             table: changes,
             keys: options.key_columns.as_deref().map(distinct),
             mode: options.row_image.clone(),
-            is_utc: options.time_zone == "UTC",
+            is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
+            is_assumed: options.time_zone.is_none(),
         })
     }
 
@@ -89,7 +92,13 @@ impl DataWorks {
                 None => notes.push("undeclared-column"),
                 Some(_) if slot.kind == Kind::Null => {}
                 Some(ColumnType::Date) if !self.is_utc => return Err(Why::Value),
-                Some(kind) => return value(*kind, slot, message, out, notes),
+                Some(kind) => {
+                    let means = value(*kind, slot, message, out, notes)?;
+                    if means == Means::Time && self.is_assumed {
+                        notes.push("date-read-in-utc");
+                    }
+                    return Ok(means);
+                }
             }
             message.write(slot, out)?;
             Ok(Means::Json)

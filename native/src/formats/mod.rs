@@ -62,7 +62,7 @@ pub struct Options {
     pub key_columns: Option<Vec<String>>,
     pub column_families: Option<Vec<String>>,
     /// Name of the zone whose clocks made times that have no zone.
-    pub time_zone: String,
+    pub time_zone: Option<String>,
     /// Whether the effects of changes on tables are made as well.
     pub effects: bool,
 }

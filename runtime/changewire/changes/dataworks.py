@@ -14,7 +14,13 @@ from changewire.changes.change_table import BEFORE
 from changewire.changes.dataworks_options import DataWorksKeywords
 from changewire.changes.dataworks_rows import INT64, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.values import MismatchError, key_of, on_the_clock, time_zone
+from changewire.changes.values import (
+    READ_IN_UTC,
+    MismatchError,
+    key_of,
+    on_the_clock,
+    time_zone,
+)
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire
@@ -91,11 +97,14 @@ def dataworks_changes(
     if is_before:
         op = "update"
     issues: list[Issue] = []
-    before = _row(payload.before, table, "before", used, issues)
+    zone_name = options.vendor["time_zone"]
+    # Without a zone a date may be the wrong day: it is counted.
+    in_utc = () if zone_name else (READ_IN_UTC,)
+    before = _row(payload.before, table, "before", used, issues, of_date=in_utc)
     # The row after a delete would bring it back; that of a before-image comes in its own message.
     has_after = not is_before and op != "delete"
-    after = _row(payload.after, table, "after", used, issues) if has_after else None
-    if (zone := time_zone(options.vendor["time_zone"])) is not None:
+    after = _row(payload.after, table, "after", used, issues, of_date=in_utc) if has_after else None
+    if zone_name and (zone := time_zone(zone_name)) is not None:
         before = _on_clocks(before, payload.before, zone, used)
         after = _on_clocks(after, payload.after, zone, used)
     row = before if after is None else after
@@ -142,9 +151,15 @@ def _other(message: wire.Message, payload: wire.Other, table: TableSchema) -> Ch
 
 
 def _row(
-    image: Any, table: TableSchema, place: str, used: list[str], issues: list[Issue]
+    image: Any,
+    table: TableSchema,
+    place: str,
+    used: list[str],
+    issues: list[Issue],
+    *,
+    of_date: Sequence[str],
 ) -> dict[str, Any] | None:
-    """Return a row with values of the types that are declared for its columns."""
+    """Return a row with values of the declared types; `of_date` are leniencies of each date."""
     if not image:
         return None
     found: dict[str, Any] = image.data_column.copy()
@@ -159,7 +174,9 @@ def _row(
             used.append("undeclared-column")
         elif value is not None:
             try:
-                found[name] = read(value, used)
+                found[name] = made = read(value, used)
+                if type(made) is datetime:
+                    used += of_date
             except MismatchError as error:
                 pointer = f"/payload/{place}/dataColumn/{pointer_token(name)}"
                 rule = "/schema/dataColumn"

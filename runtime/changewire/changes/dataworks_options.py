@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypedDict
 
-from changewire.changes.values import UTC, time_zone
+from changewire.changes.values import time_zone
 from changewire.changes.vendor_options import Declaration
 
 
@@ -11,14 +11,16 @@ class DataWorksKeywords(TypedDict, total=False):
 
     Attributes:
         time_zone: IANA name of the zone whose clocks made the dates of messages: that of the task
-            that synchronizes. UTC by default.
+            that synchronizes. Without it dates are read in UTC, and counted as
+            ``date-read-in-utc``.
     """
 
     time_zone: Annotated[
-        str,
+        str | None,
         Declaration(
-            default=UTC,
-            help="Time zone of the DataWorks task, for its dates, such as Asia/Shanghai.",
+            default=None,
+            help="Time zone of the DataWorks task, for its dates, such as Asia/Shanghai; without "
+            "it they are read in UTC, and counted.",
             metavar="NAME",
             check=time_zone,
         ),

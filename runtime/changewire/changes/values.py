@@ -13,6 +13,9 @@ from changewire_messages.change import Source
 
 UTC: Final = "UTC"
 
+READ_IN_UTC: Final = "date-read-in-utc"
+"""Leniency: a date was read in UTC, since the zone of its clock is not given."""
+
 _JAVA_FIRST: Final = datetime(1900, 1, 1, tzinfo=timezone.utc)
 _LATE: Final = (datetime(2037, 1, 1), datetime(2037, 7, 1))  # noqa: DTZ001 - of any zone
 _MINUTE: Final = timedelta(minutes=1)

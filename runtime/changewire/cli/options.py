@@ -179,7 +179,7 @@ def _vendor_flag(option: VendorOption) -> tuple[Any, Any]:
         flag = choice_option(option.flag, of=option.words, metavar=metavar, help=text)
     else:
         flag = typer.Option(option.flag, metavar=metavar, help=text)
-    kind: Any = list[str] | None if option.is_names else str
+    kind: Any = list[str] | None if option.is_names else str if option.words else option.type
     return Annotated[kind, flag], default
 
 

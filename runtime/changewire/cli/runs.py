@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.values import READ_IN_UTC
 from changewire.cli.ending import REJECTED, SIGNALLED, UNABLE, VALID
 from changewire.cli.records import given
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
@@ -198,6 +199,8 @@ def say_counts(outcome: Outcome) -> None:
         for name in NOT_APPLIED:
             if outcome.tables.get(name):
                 table.add_row(f"{outcome.tables[name]:,}", COUNTED[name])
+    if dates := counts.leniencies[READ_IN_UTC]:
+        table.add_row(f"{dates:,}", "dates were read in UTC: --time-zone names the zone they have")
     if outcome.already_in_log:
         table.add_row(f"{outcome.already_in_log:,}", "of the elements were in the log already")
     console().print(table)

@@ -21,13 +21,26 @@ def read(kind: str, value: Any) -> tuple[Any, list[str]]:
 
 
 @pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, datetime(1970, 1, 1, tzinfo=timezone.utc)),
+        (-1, datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=timezone.utc)),
+    ],
+)
+def test_dates_without_a_zone_are_counted(value: int, expected: datetime) -> None:
+    """A date is read in UTC, which is a leniency unless UTC is given; NULL is not counted."""
+    assert read("DATE", value) == (expected, ["date-read-in-utc"])
+    found = change("INSERT", types={"a": "DATE"}, after={"a": value}, time_zone="UTC")
+    assert found.after == {"a": expected}
+    assert "leniencies" not in found.attributes
+
+
+@pytest.mark.parametrize(
     ("kind", "value", "expected"),
     [
         ("BOOLEAN", True, True),
         ("BYTES", "AAEC/w==", b"\x00\x01\x02\xff"),
         ("BYTES", "", b""),
-        ("DATE", 0, datetime(1970, 1, 1, tzinfo=timezone.utc)),
-        ("DATE", -1, datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=timezone.utc)),
         ("STRING", "\u00e9\n", "\u00e9\n"),
         ("LONG", -(2**63), -(2**63)),
         ("LONG", 2**63 - 1, 2**63 - 1),

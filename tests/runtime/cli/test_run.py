@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.runtime.cli.test_changes import LINDORM
+from tests.runtime.engines.rows import dataworks_insert
 from tests.samples import FORMAT, MIXED_COUNTS
 
 from changewire.cli.spark import quieten_spark
@@ -52,6 +53,19 @@ def test_runs_add_up(
     report = json.loads(cli(*call, good, "--json").stdout)
     assert "already_in_log" not in report
     assert pq.read_table(output / "log").num_rows == first + report["elements"]
+
+
+def test_dates_without_a_zone_are_named(cli: Cli, tmp_path: Path) -> None:
+    """Summary and reports have the number of dates that were read in UTC."""
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(dataworks_insert({"id": "LONG", "day": "DATE"}, id=1, day=0) + b"\n")
+    call, output = ("run", "-f", "dataworks-json", file, "-o"), tmp_path / "out"
+    said = "1 dates were read in UTC: --time-zone names the zone they have"
+    assert said in " ".join(cli(*call, output).stderr.split())
+    report = json.loads((output / "report.json").read_text("utf-8"))
+    assert report["leniencies"]["date-read-in-utc"] == 1
+    assert "date-read-in-utc" in (output / "report.html").read_text("utf-8")
+    assert "read in UTC" not in cli(*call, tmp_path / "other", "--time-zone", "UTC").stderr
 
 
 def test_files_of_other_formats_and_outputs_are_left_alone(

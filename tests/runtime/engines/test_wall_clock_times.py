@@ -28,6 +28,7 @@ from tests.runtime.engines.rows import dataworks_insert, frame, plain, rows_afte
 import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
+from changewire.engines.options import Engine
 from changewire.jobs.files import run
 
 if TYPE_CHECKING:
@@ -97,6 +98,19 @@ def test_rows_of_json_text_show_the_clock_and_its_offset(
     file.write_bytes(dates() + b"\n")
     run([str(file)], str(tmp_path / "out"), format=FORMAT, time_zone=zone, engine="python")
     assert pq.read_table(tmp_path / "out" / "log")["after"].to_pylist() == [after]
+
+
+@pytest.mark.parametrize("engine", ["python", "spark"])
+def test_dates_that_are_read_in_utc_are_counted(engine: Engine, tmp_path: Path) -> None:
+    """Each date counts unless the zone is given, also if that is UTC."""
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(dates() + b"\n" + dates() + b"\n")
+    counted = []
+    for number, zone in enumerate((None, "UTC", ZONE) if engine == "python" else (None,)):
+        out = str(tmp_path / str(number))
+        done = run([str(file)], out, format=FORMAT, time_zone=zone, engine=engine)
+        counted.append(done.counts.leniencies["date-read-in-utc"])
+    assert counted == [6, 0, 0][: len(counted)]
 
 
 def test_tables_of_delta_rs_hold_dates(tmp_path: Path) -> None:
