@@ -101,8 +101,12 @@ def test_rows_of_json_text_show_the_clock_and_its_offset(
 
 
 @pytest.mark.parametrize("engine", ["python", "spark"])
-def test_dates_that_are_read_in_utc_are_counted(engine: Engine, tmp_path: Path) -> None:
+def test_dates_that_are_read_in_utc_are_counted(
+    engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """Each date counts unless the zone is given, also if that is UTC."""
+    if engine == "spark":
+        request.getfixturevalue("spark")
     file = tmp_path / "in.jsonl"
     file.write_bytes(dates() + b"\n" + dates() + b"\n")
     counted = []

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from pyspark.sql.types import DecimalType, LongType, StringType, StructField, StructType
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaProtocolError
+from pyspark.sql.types import (
+    DecimalType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import EXACT, message, records
 from tests.runtime.tables.histories import change, placed
@@ -20,7 +29,7 @@ from changewire.engines.applied import KEYS, OWNER
 from changewire.engines.errors import OwnerError
 from changewire.engines.spark.log.rows import dead_letters, refused
 from changewire.engines.spark.merge.current import current
-from changewire.engines.spark.merge.formats import properties_of
+from changewire.engines.spark.merge.formats import Delta, properties_of
 from changewire.engines.spark.merge.purge import purge
 from changewire.engines.spark.merge.rebuild import rebuild
 from changewire.engines.spark.merge.replay import replay
@@ -354,6 +363,23 @@ def test_a_folder_without_a_commit_becomes_a_table(spark: SparkSession, tmp_path
     assert sorted(rows(spark, lake)) == [1]
     properties = properties_of(spark, f"delta.`{lake.tables}/t`")
     assert properties.keys() >= {KEYS, OWNER}
+
+
+def test_a_table_has_the_features_that_it_needs(spark: SparkSession, tmp_path: Path) -> None:
+    """A name with a space needs column mapping, and only a wider type needs type widening."""
+    path, delta = str(tmp_path / "t"), Delta()
+    columns = StructType([StructField("e mail", StringType()), StructField("n", IntegerType())])
+    delta.create(spark, path, columns, {})
+    (first,) = (tmp_path / "t" / "_delta_log").glob("*0.json")
+    commit = [json.loads(line) for line in first.read_text("utf-8").splitlines()]
+    (protocol,) = (one["protocol"] for one in commit if "protocol" in one)
+    assert {*protocol["readerFeatures"]} == {"columnMapping", "timestampNtz"}
+    assert "delta.enableTypeWidening" not in properties_of(spark, f"delta.`{path}`")
+    with pytest.raises(DeltaProtocolError):  # rather than find NULL in its columns
+        DeltaTable(path).to_pyarrow_table()
+    delta.evolve(spark, path, StructType([columns["e mail"], StructField("n", LongType())]))
+    assert properties_of(spark, f"delta.`{path}`")["delta.enableTypeWidening"] == "true"
+    assert spark.read.format("delta").load(path).schema["n"].dataType == LongType()
 
 
 def test_dead_letters_are_replayed_by_element(spark: SparkSession, tmp_path: Path) -> None:

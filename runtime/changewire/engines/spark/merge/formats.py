@@ -28,14 +28,16 @@ from changewire.tables.names import is_path
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
 _WIDENING: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
-_ANY_NAMES: Final[Mapping[str, str]] = {
-    "delta.columnMapping.mode": "name",
-    # With no other feature Delta keeps an old protocol, by which deltalake finds NULL in columns.
-    **_WIDENING,
-}
-_ANY_SCHEMA: Final = "write.spark.accept-any-schema"
 _CLOCKS: Final[Mapping[str, str]] = {"delta.feature.timestampNtz": "supported"}
 """A new table with times without a zone gets it by itself, one that exists does not."""
+
+_ANY_NAMES: Final[Mapping[str, str]] = {
+    "delta.columnMapping.mode": "name",
+    # With no feature of readers Delta keeps an old protocol, by which deltalake finds NULL in
+    # columns. This one keeps the fewest readers away.
+    **_CLOCKS,
+}
+_ANY_SCHEMA: Final = "write.spark.accept-any-schema"
 
 _COUNTS: Final = ("inserted", "updated", "deleted")
 
