@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -26,6 +27,23 @@ class SchemaError(ValueError):
         place = f"{self.file}#{self.pointer}"
         shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in place)
         return f"{shown}: {self.reason}"
+
+
+class RowSchemaError(ValueError):
+    """The schema of a table's rows describes no columns.
+
+    Attributes:
+        problems: All that is wrong with it.
+    """
+
+    def __init__(self, problems: Sequence[SchemaError]) -> None:
+        """Keep what is wrong."""
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        """Return each problem, on a line of its own."""
+        return "\n".join(map(str, self.problems))
 
 
 class TargetError(ValueError):

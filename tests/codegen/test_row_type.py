@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from changewire_codegen.errors import SchemaError
+from changewire_codegen.errors import RowSchemaError
 from changewire_codegen.row_type import row_type
 
 
@@ -83,22 +84,94 @@ def test_objects_are_structs() -> None:
     assert column["type"]["fields"][0]["metadata"] == {"comment": "City."}
 
 
+def test_a_schema_needs_nothing_but_properties() -> None:
+    """Titles, descriptions and examples are left out, and what makes no type is passed over."""
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$ref": "#/definitions/user",
+        "definitions": {
+            "user": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["id"],
+                "properties": {
+                    "id": {"type": "integer", "minimum": 1},
+                    "price": {"type": ["number", "null"], "multipleOf": 0.01},
+                    "day": {"type": "string", "format": "date"},
+                    "mail": {"type": "string", "format": "email"},
+                    "home": {"anyOf": [{"$ref": "#/definitions/place"}, {"type": "null"}]},
+                },
+            },
+            "place": {"properties": {"city": {"type": "string"}}},
+        },
+    }
+    unused: dict[str, str] = {}
+    found = {one["name"]: one for one in row_type(schema, "user.json", unused)["fields"]}
+    home = found.pop("home")["type"]["fields"]
+    kinds = {"id": "long", "price": "double", "day": "date", "mail": "string"}
+    assert {name: one["type"] for name, one in found.items()} == kinds
+    assert home == [{"name": "city", "type": "string", "nullable": True, "metadata": {}}]
+    at = "/definitions/user"
+    assert unused == {
+        "additionalProperties": at,
+        "minimum": f"{at}/properties/id",
+        "multipleOf": f"{at}/properties/price",
+        "format": f"{at}/properties/mail",
+    }
+
+
+CITY = {"properties": {"city": {"type": "string"}}}
+CODE = {"properties": {"city": {"type": "integer"}, "code": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    ("node", "kind"),
+    [
+        ({"oneOf": [CITY, CODE]}, {"city": "string", "code": "long"}),
+        ({"allOf": [CODE]}, {"city": "long", "code": "long"}),
+        ({"allOf": [CITY], "properties": {"x": {"type": "number"}}}, {"x": "double"}),
+        ({"anyOf": [{"required": ["city"]}], **CITY}, {"city": "string"}),
+        ({"oneOf": [CITY, {"type": "string"}]}, None),
+        ({"enum": [1, None]}, "long"),
+        ({"const": "a"}, "string"),
+        ({"enum": ["a", 1]}, None),
+        (True, None),
+    ],
+)
+def test_joined_schemas(node: Any, kind: Any) -> None:
+    """Objects become one struct; types that differ, and any value, are JSON text."""
+    (column,) = row_type({"properties": {"c": node}})["fields"]
+    if isinstance(kind, dict):
+        found = {one["name"]: one["type"] for one in column["type"]["fields"]}
+        assert found.items() >= kind.items()
+    else:
+        assert column["type"] == (kind or "string")
+    assert ("contentMediaType" in column["metadata"]) == (kind is None)
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"type": "array"}, "rows/row.json#/properties: the keyword 'properties' has no meaning"),
-        ({"allOf": []}, "rows/row.json#: the dialect has no keyword 'allOf' here"),
-        ({"properties": {"c": {"description": "C.", "$ref": "other.json"}}}, "leads nowhere"),
+        ({"type": "array"}, "user.json#: a row is an object with properties"),
+        ({"properties": {}}, "user.json#/properties: an object with at least one property"),
+        (
+            {"properties": {"c": {"$ref": "other.json"}}},
+            "user.json#/properties/c/$ref: 'other.json'",
+        ),
+        ({"properties": {"c": {"anyOf": 1}}}, "user.json#/properties/c/anyOf: an array of schemas"),
     ],
 )
 def test_what_is_no_row_schema_is_refused(change: dict[str, Any], error: str) -> None:
-    """A schema outside the dialect is refused with its place."""
-    with pytest.raises(SchemaError, match=error):
-        row_type({**row_schema(c={"type": "string"}), **change})
+    """A schema without columns is refused with its place, under the name of its file."""
+    with pytest.raises(RowSchemaError, match=re.escape(error)):
+        row_type({**row_schema(c={"type": "string"}), **change}, "user.json")
 
 
-def test_a_scalar_is_no_row() -> None:
-    """A row has columns."""
-    schema = {"title": "N", "description": "A number.", "type": "integer", "examples": [1]}
-    with pytest.raises(SchemaError, match="a row is an object with properties"):
-        row_type(schema)
+def test_all_problems_are_named_at_once() -> None:
+    """Each is a line with the place."""
+    wrong = {"a": {"type": "int"}, "b/c": {"$ref": "#/$defs/B"}, "d": {"items": 3}}
+    with pytest.raises(RowSchemaError) as caught:
+        row_type({"properties": wrong}, "user.json")
+    places = [line.partition(": ")[0] for line in str(caught.value).splitlines()]
+    at = "user.json#/properties"
+    assert places == [f"{at}/a/type", f"{at}/b~1c/$ref", f"{at}/d/items"]

@@ -182,7 +182,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
         (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (
             ["--row-schema", "nested"],
-            "a schema or its path, found 'nested'",
+            "row_schema: the file 'nested' is missing",
         ),
         (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
         (["--table-format", "iceberg"], "No such option: --table-format"),
@@ -253,7 +253,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
     ("arguments", "sentence"),
     [
         (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
-        (["--row-schema", "missing.json"], "a schema or its path, found 'missing.json'"),
+        (["--row-schema", "missing.json"], "row_schema: the file 'missing.json' is missing"),
         (["--row-schema", "missing.json", "--as", "messages"], "messages are kept as they are"),
         (["--row-schema", "variant"], "row_schema='variant' is for Spark"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tests.runtime.engines.rows import (
     rows_after,
 )
 
+import changewire.arrow as cwa
 import changewire.spark as cws
 
 if TYPE_CHECKING:
@@ -108,6 +110,47 @@ def test_times_are_those_of_json_schema(spark: SparkSession) -> None:
     assert len(letters) == list(DATE_TIMES.values()).count(None)
 
 
+def test_a_schema_of_a_user_needs_only_types(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What makes no type is passed over, and named once under the name of the file."""
+    path = tmp_path / "user.json"
+    properties = {
+        "id": {"type": "integer", "multipleOf": 2},
+        "day": {"type": "string", "format": "date"},
+    }
+    schema = {"properties": properties, "required": ["id"], "additionalProperties": False}
+    path.write_text(json.dumps(schema), encoding="utf-8")
+    days = {"2024-02-29": date(2024, 2, 29), "2023-02-29": None, "20240229": None, "2024": None}
+    messages = [aerospike(("id", "int", 1), ("day", "str", day)) for day in days]
+    for _ in range(2):
+        rows = cwa.decode(messages, format="aerospike-json", row_schema=str(path)).rows.read_all()
+        found = [after and after["day"] for after in rows["after"].to_pylist()]
+        assert found == list(days.values())
+    (warning,) = (one.getMessage() for one in caplog.records)
+    assert warning == (
+        f"{path}: columns do not check what makes no type: additionalProperties ({path}#), "
+        f"multipleOf ({path}#/properties/id)"
+    )
+
+
+def test_files_are_named(tmp_path: Path) -> None:
+    """A missing file is called missing, and problems are under the name of the user's file."""
+    path = str(tmp_path / "user.json")
+    with pytest.raises(ValueError, match=f"the file {path!r} is missing"):
+        cwa.decode([], format="aerospike-json", row_schema=path)
+    Path(path).write_text('{"properties": {"a": {"type": "int"}, "b": 1}}', encoding="utf-8")
+    with pytest.raises(ValueError, match="no type 'int'") as caught:
+        cwa.decode([], format="aerospike-json", row_schema=path)
+    assert [line.partition(": ")[0] for line in str(caught.value).splitlines()] == [
+        f"{path}#/properties/a/type",
+        f"{path}#/properties/b",
+    ]
+    Path(path).write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"{path}: a schema is JSON text"):
+        cwa.decode([], format="aerospike-json", row_schema=path)
+
+
 def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the generator is not installed, the error says what to install."""
     monkeypatch.setitem(sys.modules, "changewire_codegen.row_type", None)
@@ -122,7 +165,7 @@ def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         (b"[]", {}, "a schema of rows is a JSON object"),
         ("{", {}, "a schema is JSON text"),
         ({"dataColumn": []}, {"format": "dataworks-json"}, "declares no column"),
-        ({"properties": {}}, {}, "missing|non-empty|too short"),
+        ({"properties": {}}, {}, "row_schema#/properties: an object with at least one property"),
     ],
 )
 def test_what_is_no_schema_is_refused(schema: Any, options: Any, error: str) -> None:

@@ -65,8 +65,8 @@ def row_type(
 ) -> StructType:
     """Return the type of rows that a schema describes, for ``row_schema`` of `decode`.
 
-    The content of a schema says which kind it is: a JSON Schema of the rows, in the dialect of
-    ``schemas/README.md`` (it has ``properties``), and a schema that stands in the messages of a
+    The content of a schema says which kind it is: a JSON Schema of the rows (it has ``properties``,
+    a ``$ref`` or the type ``object``), and a schema that stands in the messages of a
     format, such as that of Kafka Connect. The metadata of
     the columns remembers which it was, because it decides what a column takes.
 
@@ -77,7 +77,7 @@ def row_type(
         **vendor: Options for the messages of one vendor, see `changewire.VendorKeywords`.
 
     Raises:
-        ValueError: It is neither, or outside its dialect.
+        ValueError: It is neither, or describes no row.
         ImportError: It is a JSON Schema, and the extra ``codegen`` is not installed.
         OSError: There is no such file.
     """

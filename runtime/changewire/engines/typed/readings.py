@@ -53,6 +53,7 @@ JSON: Final = "application/json"
 _SINGLE: Final = struct.Struct("f")
 _MIDNIGHT: Final = time()
 _INT64: Final = range(-(2**63), 2**63)
+_FULL_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _DECIMAL: Final = re.compile(r"-?\d+(?:\.\d+)?(?:E[+-]?\d+)?", re.ASCII)
 """Text of a `Decimal` that is a number."""
 
@@ -81,6 +82,12 @@ _wall_clock: Final = _of_text(wall_clock_of_text)
 def _time(value: Any, _used: list[str]) -> datetime | None:
     """Return the time of a text, as generated validators and models read it."""
     return time_of(value) if type(value) is str else None
+
+
+def _full_date(value: Any, _used: list[str]) -> date | None:
+    """Return the date of a text (RFC 3339)."""
+    is_text = type(value) is str and _FULL_DATE.fullmatch(value) is not None
+    return _date(value, _used) if is_text else None
 
 
 def _logged_time(value: Any, used: list[str]) -> datetime | None:
@@ -163,7 +170,12 @@ _OF_KEYS: Final[Mapping[pa.DataType, Reading]] = {
 _OF_CHANGES: Final[Mapping[pa.DataType, Reading]] = {**_OF_KEYS, pa.float64(): _number}
 
 READINGS: Final[Mapping[str, Mapping[pa.DataType, Reading]]] = {
-    ROW_SCHEMA: {pa.binary(): _bytes, pa.string(): _row_text, pa.timestamp("us", "UTC"): _time},
+    ROW_SCHEMA: {
+        pa.binary(): _bytes,
+        pa.date32(): _full_date,
+        pa.string(): _row_text,
+        pa.timestamp("us", "UTC"): _time,
+    },
     MESSAGE_SCHEMA: {pa.float64(): _rounded, pa.string(): _text},
     CHANGE_TEXT: _OF_CHANGES,
     EXACT_TEXT: _OF_CHANGES,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from os import PathLike
+from functools import cache
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
@@ -43,18 +45,29 @@ _OF_SPARK: Final = "jsonValue"
 
 
 def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> dict[str, Any]:
-    """Return the columns of rows that a schema describes, in the JSON form of a StructType."""
-    found = schema if isinstance(schema, Mapping) else embedded.parsed(_text(schema))
+    """Return the columns of rows that a schema describes, in the JSON form of a StructType.
+
+    What a JSON Schema says that makes no type is logged once as a warning.
+    """
+    name, text = ("row_schema", schema) if isinstance(schema, Mapping) else _named_text(schema)
+    try:
+        found = text if isinstance(text, Mapping) else embedded.parsed(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
     if not isinstance(found, Mapping):
-        raise ValueError("a schema of rows is a JSON object")  # noqa: TRY004 - a wrong value
-    if "properties" in found:
-        typed_by = ROW_SCHEMA
-        columns = generator_part("row_type", "JSON Schemas of rows need")(found)
+        raise ValueError(f"{name}: a schema of rows is a JSON object")  # noqa: TRY004 - a value
+    if found.keys() & {"properties", "$ref"} or found.get("type") == "object":
+        typed_by, unused = ROW_SCHEMA, dict[str, str]()
+        columns = generator_part("row_type", "JSON Schemas of rows need")(found, name, unused)
+        if unused:
+            _say_unused(name, ", ".join(f"{one} ({name}#{at})" for one, at in unused.items()))
     elif decode_options is not None:
         typed_by = MESSAGE_SCHEMA
         columns = embedded.row_type(found, decode_options.format, decode_options)
     else:
-        raise ValueError("no JSON Schema with properties; a schema from a message needs `format`")
+        raise ValueError(
+            f"{name}: no JSON Schema with properties; a schema from a message needs `format`"
+        )
     for column in columns["fields"]:
         column["metadata"][TYPED_BY] = typed_by
     return dict(columns)
@@ -76,6 +89,9 @@ def given_columns(row_schema: RowsAs, decode_options: DecodeOptions | None) -> p
         raise ValueError(wrong)  # noqa: TRY004 - a wrong value
     try:
         return columns_of(schema_columns(row_schema, decode_options))
+    except FileNotFoundError:
+        missing = f"row_schema: the file {row_schema!r} is missing; expected {expected}"
+        raise ValueError(missing) from None
     except OSError:
         raise ValueError(wrong) from None
 
@@ -92,10 +108,18 @@ def options_of_log(
     return None
 
 
-def _text(schema: str | bytes | PathLike[str]) -> str | bytes:
+def _named_text(schema: str | bytes | PathLike[str]) -> tuple[str, str | bytes]:
+    """Return the name and the text of a schema, which is JSON text or in a file."""
     if isinstance(schema, bytes) or (isinstance(schema, str) and schema.lstrip().startswith("{")):
-        return schema
-    return Path(schema).read_bytes()
+        return "row_schema", schema
+    return fspath(schema), Path(schema).read_bytes()
+
+
+@cache
+def _say_unused(name: str, keywords: str) -> None:
+    logging.getLogger("changewire.rows").warning(
+        "%s: columns do not check what makes no type: %s", name, keywords
+    )
 
 
 def declared(
