@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from changewire.changes.adapters import Dialect, adapter
-from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.changes.vendors import BUILT_IN
 from changewire.codec import codec
 from changewire.codec.wire import PARSER_ERRORS
@@ -15,8 +15,16 @@ from changewire_messages.hooks import exact_number
 _PARSE: Final = msgspec.json.Decoder(float_hook=exact_number).decode
 
 
+def check_format(format: str) -> None:
+    """Refuse a format whose messages carry no schema; with `AUTO` each message has its own."""
+    if format != AUTO:
+        dialect(format)
+
+
 def dialect(format: str) -> Dialect:
     """Return what is known of the schemas in the messages of a format."""
+    if format == AUTO:
+        raise ValueError("a schema from a message is read by the format that it has: name it")
     codec(format)
     found = adapter(format).schemas
     if found is None:

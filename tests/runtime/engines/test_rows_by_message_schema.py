@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+from deltalake import DeltaTable
 from tests.runtime.changes import lindorm
+from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.rows import (
     AT,
     AT_MS,
+    aerospike,
     dataworks_insert,
     frame,
     lindorm_insert,
@@ -18,7 +24,10 @@ from tests.runtime.engines.rows import (
     rows_after,
 )
 
+import changewire.arrow as cwa
+import changewire.delta as cwd
 import changewire.spark as cws
+from changewire.engines.spark.log.rows import refused as refused_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +76,12 @@ def test_the_schema_of_dataworks_messages_types_rows(spark: SparkSession) -> Non
         "ok": True,
         "place": '{"x":1}',
     }
-    used = {"missing-before": 1, "numeric-text": 1, "unknown-column-type": 1}
+    used = {
+        "date-read-in-utc": 1,
+        "missing-before": 1,
+        "numeric-text": 1,
+        "unknown-column-type": 1,
+    }
     assert decoded.counts.leniencies == used
 
 
@@ -169,3 +183,66 @@ def test_columns_of_hbase_rows_are_binary(spark: SparkSession) -> None:
     )
     (row,) = rows_after(decoded)
     assert plain(row) == {"ROW": b"row", "f:a": b"ABC"}
+
+
+def of_two_formats() -> list[bytes]:
+    """Return inserts of two formats with schemas, and one of a format without any."""
+    insert = dataworks_insert({"id": "LONG", "day": "DATE"}, id=7, day=0)
+    declared = lindorm.declared(id="int32", note="string")
+    return [
+        insert.replace(b'"users"', b'"orders"'),
+        lindorm_insert(declared, id=3, note="a"),
+        aerospike(("id", "int", 1)),
+    ]
+
+
+AUTO_TABLES = {
+    "orders": {"id": 7, "day": datetime(1970, 1, 1, tzinfo=timezone.utc)},
+    "users": {"id": 3, "note": "a"},
+}
+AUTO_REFUSED = ("schema-mismatch", "the message has no schema")
+
+
+def test_each_format_declares_its_own_columns(tmp_path: Path) -> None:
+    """With the format auto, each message is typed by the schema that its own format finds in it."""
+    decoded = cwa.decode(of_two_formats(), format="auto", row_schema="embedded").rows.read_all()
+    assert decoded["kind"].to_pylist() == ["change"] * 3
+    first, second, _ = (
+        {name: value for name, value in row.items() if value is not None}
+        for row in decoded["after"].to_pylist()
+    )
+    assert [first, second] == [*AUTO_TABLES.values()]
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"\n".join(of_two_formats()))
+    cwd.apply_changes(
+        str(file),
+        format="auto",
+        key_columns=["id"],
+        row_schema="embedded",
+        target=f"{tmp_path}/tables/{{table}}",
+        log=f"{tmp_path}/log",
+    )
+    for name, row in AUTO_TABLES.items():
+        table = DeltaTable(str(tmp_path / "tables" / name)).to_pyarrow_table()
+        assert table.drop_columns("_changewire").to_pylist() == [row]
+    log = DeltaTable(f"{tmp_path}/log").to_pyarrow_table().to_pylist()
+    (refused,) = (one for one in log if one["kind"] == "refused")
+    assert (refused["code"], AUTO_REFUSED[1] in refused["message"]) == (AUTO_REFUSED[0], True)
+
+
+def test_spark_types_each_message_by_its_format(spark: SparkSession, tmp_path: Path) -> None:
+    """Tables of Spark are those of the engine without it."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(*of_two_formats()))
+    lake.apply_messages(spark, format="auto", key_columns=["id"], row_schema="embedded")
+    for name, row in AUTO_TABLES.items():
+        (found,) = lake.table(spark, name).drop("_changewire").collect()
+        assert plain(found) == row
+    (refused,) = refused_rows(spark, lake.places["log"]).collect()
+    assert (refused["code"], AUTO_REFUSED[1] in refused["message"]) == (AUTO_REFUSED[0], True)
+
+
+def test_a_schema_of_a_message_needs_the_name_of_its_format() -> None:
+    """A schema alone does not say which format it is of."""
+    with pytest.raises(ValueError, match="read by the format that it has: name it"):
+        cwa.decode([], format="auto", row_schema='{"dataColumn": []}')

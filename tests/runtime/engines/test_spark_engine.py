@@ -149,7 +149,7 @@ def test_a_frame_without_values_is_refused(spark: SparkSession, column: str) -> 
 
 def test_unknown_rows_are_refused(messages: DataFrame) -> None:
     """Rows are JSON text, VARIANT or a StructType, and nothing else."""
-    with pytest.raises(ValueError, match=r"a schema or its path, found 'xml'"):
+    with pytest.raises(ValueError, match=r"the file 'xml' is missing"):
         cws.decode(messages, format=FORMAT, row_schema="xml")
 
 

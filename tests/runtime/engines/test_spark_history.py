@@ -248,7 +248,7 @@ def test_what_is_no_log(spark: SparkSession, tmp_path: Path) -> None:
             history(spark, log_in(tmp_path / str(number), table))
     (tmp_path / "log").mkdir()
     log = log_in(tmp_path / "log", rows)
-    with pytest.raises(ValueError, match=r"a schema or its path, found 'text'"):
+    with pytest.raises(ValueError, match=r"the file 'text' is missing"):
         history(spark, log, row_schema="text")
     with pytest.raises(cws.OutputError, match="no change of the table has a key"):
         cws.history(spark, log, table="d.other", table_format="parquet", row_schema=TYPED)

@@ -92,6 +92,6 @@ def _rows(row_schema: Any, decode_options: DecodeOptions) -> Rows:
     if isinstance(row_schema, str) and row_schema == "json":
         return "json"
     if isinstance(row_schema, str) and row_schema == "embedded":
-        embedded.dialect(decode_options.format)
+        embedded.check_format(decode_options.format)
         return "embedded"
     return given_columns(row_schema, decode_options)

@@ -57,20 +57,16 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
     if not isinstance(found, Mapping):
         raise ValueError(f"{name}: a schema of rows is a JSON object")  # noqa: TRY004 - a value
     if found.keys() & {"properties", "$ref"} or found.get("type") == "object":
-        typed_by, unused = ROW_SCHEMA, dict[str, str]()
+        unused: dict[str, str] = {}
         columns = generator_part("row_type", "JSON Schemas of rows need")(found, name, unused)
         if unused:
             _say_unused(name, ", ".join(f"{one} ({name}#{at})" for one, at in unused.items()))
-    elif decode_options is not None:
-        typed_by = MESSAGE_SCHEMA
-        columns = embedded.row_type(found, decode_options.format, decode_options)
-    else:
-        raise ValueError(
-            f"{name}: no JSON Schema with properties; a schema from a message needs `format`"
-        )
-    for column in columns["fields"]:
-        column["metadata"][TYPED_BY] = typed_by
-    return dict(columns)
+        return _typed_by(ROW_SCHEMA, columns)
+    if decode_options is not None:
+        return _declared(found, decode_options.format, decode_options)
+    raise ValueError(
+        f"{name}: no JSON Schema with properties; a schema from a message needs `format`"
+    )
 
 
 def given_columns(row_schema: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
@@ -146,7 +142,7 @@ def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOp
     The first schema that has a column gives it its type; a later one may widen it. Another type is
     left to the values: those that do not fit are dead letters. At most `MOST_SCHEMAS` are read.
     """
-    embedded.dialect(decode_options.format)
+    embedded.check_format(decode_options.format)
     messages: dict[str, bytes] = {}
     decode = EffectsDecoder(decode_options)
     for batch in batches:
@@ -172,6 +168,18 @@ def _new(rows: pa.RecordBatch, known: Mapping[str, bytes]) -> Iterator[tuple[str
 
 def _columns(message: bytes, decode_options: DecodeOptions) -> StructJson:
     """Return the columns that the schema in a message declares."""
-    model = codec(decode_options.format).decode(decode_options.stripped(message))
-    found = embedded.dialect(decode_options.format).of(model)
-    return schema_columns(b"" if found is None else found.text, decode_options)
+    name = decode_options.format_of(message)
+    model = codec(name).decode(decode_options.stripped(message))
+    found = embedded.dialect(name).of(model)
+    return _declared(b"" if found is None else found.text, name, decode_options)
+
+
+def _declared(schema: Any, format: str, decode_options: DecodeOptions) -> dict[str, Any]:
+    return _typed_by(MESSAGE_SCHEMA, embedded.row_type(schema, format, decode_options))
+
+
+def _typed_by(schema: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns that say which schema gave them their types."""
+    for column in columns["fields"]:
+        column["metadata"][TYPED_BY] = schema
+    return dict(columns)
