@@ -48,10 +48,10 @@ def on_log(
         with interruptible():
             found = connectors(packages, [table_format], as_json=as_json)
             check_engine("spark", [])
-            from changewire.engines.spark.run import settings
+            from changewire.engines.spark.run import as_asked, settings
             from changewire.engines.spark.session import session
 
-            with spark_errors(f"the {what} failed", output, {}):
+            with spark_errors(f"the {what} failed", output, {}), as_asked():
                 return job(session(settings(found, table_format, output)), table_format)
     except JobError as error:
         notice("error", str(error).splitlines(), as_json=as_json)

@@ -87,5 +87,3 @@ def spark_errors(
     except RAISED as error:
         text = failure(what, error, output, options, show_values=show_values)
         raise JobError(text) from None
-    except ValueError as error:
-        raise JobError(str(error)) from None

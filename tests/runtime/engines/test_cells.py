@@ -136,3 +136,26 @@ def test_an_integer_beyond_its_column_is_told_the_bounds(kind: pa.DataType, boun
     with pytest.raises(CellError) as caught:
         cell(kind)("1", "", [])
     assert caught.value.issue.expected == bounds.partition(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "words"),
+    [
+        (pa.float64(), 2**53 + 1, "number of no more digits than double holds"),
+        (pa.float64(), Decimal("0.12345678901234567890"), "number of no more digits than double"),
+        (pa.float32(), 0.1, "number of no more digits than float holds"),
+        (pa.decimal128(4, 2), 100, "number of no more digits than decimal(4,2) holds"),
+        (pa.decimal128(4, 2), "0.001", "number of no more digits than decimal(4,2) holds"),
+        (pa.float64(), "x", "double"),
+        (pa.decimal128(4, 2), "x", "decimal(4,2)"),
+        (pa.decimal128(4, 2), True, "decimal(4,2)"),
+    ],
+)
+def test_a_number_with_too_many_digits_is_called_that(
+    kind: pa.DataType, value: object, words: str
+) -> None:
+    """The error of a number says that the type holds fewer digits, that of another value not."""
+    with pytest.raises(CellError) as caught:
+        cell(kind)(value, "", [])
+    assert caught.value.issue.expected.startswith(words)
+    assert words.startswith("number") == caught.value.issue.expected.startswith("number")

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from stat import S_IMODE
 
+import pytest
 from pyspark.errors import StreamingQueryException
 
 from changewire.engines.spark.cause import FILE, FILE_LENGTH, failure
+from changewire.engines.spark.run import as_asked
+from changewire.jobs.checks import JobError
+from changewire.jobs.topics import spark_errors
 
 SECRET = "canary-password"  # noqa: S105 - of nothing
 OPTIONS = {"kafka.ssl.truststore.password": SECRET}
@@ -57,3 +61,12 @@ def test_a_file_that_cannot_be_written_does_not_hide_the_cause(tmp_path: Path) -
     (tmp_path / "out").write_text("a file")
     said = failure("it failed", error(TEXT), str(tmp_path / "out"), {})
     assert said.startswith("it failed: no value for [hidden]. The whole traceback could not be ")
+
+
+def test_only_options_that_do_not_fit_are_a_sentence() -> None:
+    """A ValueError of a query that runs is a fault of ours, and ends with its traceback."""
+    with pytest.raises(ValueError, match="ours"), spark_errors("the query failed", "out", {}):
+        raise ValueError("ours")
+    asked = spark_errors("the query failed", "out", {})
+    with pytest.raises(JobError, match="an option"), asked, as_asked():
+        raise ValueError("an option")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,7 +49,8 @@ def run(
 ) -> Outcome:
     """Append the elements of files to a Parquet log that lacks them."""
     started = time.perf_counter()
-    frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), row_schema)
+    with as_asked():
+        frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), row_schema)
     ready = time.perf_counter()
     written = write(frames, log, table_format="parquet", show_values=show_values)
     return Outcome(
@@ -96,7 +98,8 @@ def _run_query(
     counts = counts_of(asked.decode_options)
     batches = CommittedBatches(counts, stream.listener, show_values=asked.show_values)
     stream = replace(stream, listener=StreamListener(written=batches.written))
-    query = _started(source(spark), asked.decode_options, stream, tables)
+    with as_asked():
+        query = _started(source(spark), asked.decode_options, stream, tables)
     ready = time.perf_counter()
     signal = await_termination(query, progress=batches.committed)
     return Outcome(
@@ -112,6 +115,15 @@ def _run_query(
         tables=None if tables is None else dict(sorted(batches.tables.items())),
         start_seconds=ready - started,
     )
+
+
+@contextmanager
+def as_asked() -> Generator[None, None, None]:
+    """Raise a `StreamError` where options do not fit; later a ValueError is a fault of ours."""
+    try:
+        yield
+    except ValueError as error:
+        raise StreamError(str(error)) from error
 
 
 def settings(packages: str | None, table_format: str, output: str) -> dict[str, str]:

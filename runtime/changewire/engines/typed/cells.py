@@ -116,6 +116,7 @@ _INTEGERS: Final = {
 
 _MIDNIGHT: Final = time()
 _FLOATING: Final = frozenset({pa.float32(), pa.float64()})
+_NUMBERS: Final = frozenset({int, float, Decimal})
 _NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
 
 
@@ -286,9 +287,14 @@ def _floating(kind: pa.DataType) -> Cell:
         number = value if type(value) is float else _exact_double(value)
         if number is not None and (not is_single or nearest_single(number) == number):
             return float(number)
-        raise CellError(at, name, value)
+        raise CellError(at, _fewer_digits(name) if type(value) in _NUMBERS else name, value)
 
     return fit
+
+
+def _fewer_digits(name: str) -> str:
+    """Return what is expected of a number that has more digits than a type."""
+    return f"number of no more digits than {name} holds"
 
 
 def _exact_double(value: Any) -> float | None:
@@ -306,12 +312,13 @@ def _decimal(kind: pa.Decimal128Type) -> Cell:
     room = Context(prec=kind.precision, traps=[Inexact, InvalidOperation])
 
     def fit(value: Any, at: str, _used: list[str]) -> Decimal:
-        if type(value) in {int, float, str, Decimal}:
+        number = Decimal("NaN")
+        if type(value) in {str, *_NUMBERS}:
             with suppress(Inexact, InvalidOperation):
                 number = Decimal(repr(value) if type(value) is float else value)
                 if number.is_finite():
                     number.quantize(last_digit, context=room)  # raises if it has more digits
                     return number
-        raise CellError(at, name, value)
+        raise CellError(at, _fewer_digits(name) if number.is_finite() else name, value)
 
     return fit

@@ -226,9 +226,12 @@ def _other_keys(
     routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
 ) -> Iterator[RefusedRows]:
     """Yield why changes are refused that name rows by other columns."""
-    text = f"the table's key has the columns {', '.join(keys)}"
+    folded = {one.lower() for one in keys}
     for route in routes:
-        if {*sources.keys.get(route, ())} - {keys}:
+        if others := {*sources.keys.get(route, ())} - {keys}:
+            text = f"the table's key has the columns {', '.join(keys)}"
+            if any({one.lower() for one in other} == folded for other in others):
+                text += ", and a key with names of another case is another one"
             yield RefusedRows([route], Refusal("key-mismatch", "/key", text), keys)
 
 

@@ -13,6 +13,7 @@ from tests.runtime.engines.merge.messages import EXACT, TYPES, message, records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import applied, change, content, eventful, placed, truncate
 
+import changewire.delta as cwd
 from changewire.engines.errors import (
     KeysMissingError,
     OutputError,
@@ -346,3 +347,23 @@ def test_rows_are_found_by_keys_of_any_type(tmp_path: Path, kind: Any, keys: lis
     assert [(row["a"], row["b"]) for row in lake.rows()] == [(3, 2)]
     assert lake.rows()[0]["id"] is not None
     assert not lake.log("refused")
+
+
+def test_a_key_of_another_case_is_called_that(tmp_path: Path) -> None:
+    """The change is refused, and the text says that names of another case are another key."""
+    first = message("INSERT", 1, {"id": 1}, types={"id": "LONG"})
+    other = message("INSERT", 2, {"ID": 2}, types={"ID": "LONG"}).replace(b'["id"]', b'["ID"]')
+    for number, one in enumerate((first, other)):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_bytes(one + b"\n")
+        cwd.apply_changes(
+            str(file),
+            format="dataworks-json",
+            row_schema="embedded",
+            target=f"{tmp_path}/tables/{{table}}",
+            log=f"{tmp_path}/log",
+        )
+    log = DeltaTable(f"{tmp_path}/log").to_pyarrow_table().to_pylist()
+    (refused,) = (one for one in log if one["kind"] == "refused")
+    assert refused["code"] == "key-mismatch"
+    assert "columns id, and a key with names of another case is another one" in refused["message"]
