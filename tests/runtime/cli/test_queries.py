@@ -74,6 +74,22 @@ def test_a_table_that_the_log_lacks(cli: Callable[..., Ended], output: Path, com
         assert gone.stderr == "0 rows of shop.users\n"
 
 
+@pytest.mark.parametrize("command", ["history", "current"])
+def test_a_table_without_a_row_says_why(
+    cli: Callable[..., Ended], tmp_path: Path, command: str
+) -> None:
+    """Its changes are refused, or have no key."""
+    changes = placed(change(a=1), change(key=2, a=1), change(key=None, a=1))
+    rows = [log_of(changes), refused(changes[:2])]
+    pq.write_table(pa.concat_tables(rows), tmp_path / "log.parquet")
+    ended = cli(command, tmp_path, "--table", "d.t")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert ended.stderr.splitlines()[1:] == [
+        "2 changes of d.t are refused: `changewire dead-letters --refused` has the reasons",
+        "1 change of d.t has no key, so its row is not known",
+    ]
+
+
 def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:
     """With reason and place; their values only if that is asked for, bytes as Base64."""
     decoded = cwa.decode([b"secret", b"\xff", b"{}"], format="aerospike-json")

@@ -135,7 +135,7 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     is_json = isinstance(row_schema, str) and row_schema == "json"
     row = None if is_json else given_columns(row_schema, decode_options)
     found = table_log(LogRows(log), table)
-    known = (one["key"] for one in found.changes)
+    known = (one["key"] for one in (*found.changes, *found.refused))
     shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))

@@ -78,24 +78,55 @@ def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> Da
 
 
 def open_letters(rows: DataFrame) -> DataFrame:
-    """Return the open dead letters among the rows of a log.
+    """Return the open dead letters among the rows of a log, of each place the newest.
 
     A message that could not be read has one dead letter, of its first element; any element that it
     turns out to have closes it.
     """
-    letters = rows.where(F.col("kind") == DEAD_LETTER).dropDuplicates([*ELEMENT_PLACE])
-    return without(letters, rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE)))
+    is_letter = F.col("kind") == DEAD_LETTER
+    others = rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE) | (is_letter & _is_again()))
+    closes = f"(other.kind <> '{DEAD_LETTER}' OR {IS_LATER})"
+    return _once(without(rows.where(is_letter), others, closes))
 
 
 def open_refusals(rows: DataFrame) -> DataFrame:
-    """Return the open refusals among the rows of a log."""
+    """Return the open refusals among the rows of a log, of each place the newest."""
     found = rows.where(F.col("kind") == REFUSED)
-    again = rows.where(F.col("kind").isin(CHANGE, REFUSED) & (F.col(ATTEMPT) > 0))
-    return without(found, again, IS_LATER).dropDuplicates([*ELEMENT_PLACE])
+    again = rows.where(F.col("kind").isin(CHANGE, REFUSED) & _is_again())
+    return _once(without(found, again, IS_LATER))
+
+
+def newest(rows: DataFrame, log: DataFrame) -> DataFrame:
+    """Return rows of a log without those that a later replay decoded again.
+
+    All rows of the log are needed: a replay may give a change another table.
+    """
+    again = log.where(F.col("kind").isin(CHANGE, CONTROL) & _is_again())
+    return without(rows, again, IS_LATER)
 
 
 def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> DataFrame:
-    """Return the rows at whose place no other is, of those for which a condition is true."""
-    one, other = rows.alias("row"), others.select(*ELEMENT_PLACE, ATTEMPT).alias("other")
+    """Return the rows at whose place no other is, of those for which a condition is true.
+
+    A row without a position is at a place of its own.
+    """
+    chosen = others.where(is_placed()).select("kind", *ELEMENT_PLACE, ATTEMPT)
+    one, other = rows.alias("row"), chosen.alias("other")
     places = (F.col(f"row.{name}").eqNullSafe(F.col(f"other.{name}")) for name in ELEMENT_PLACE)
     return one.join(other, reduce(and_, places) & F.expr(condition), "left_anti")
+
+
+def is_placed() -> Column:
+    """Return the condition that a row has a position."""
+    return F.col("offset").isNotNull() | F.col("number").isNotNull()
+
+
+def _once(rows: DataFrame) -> DataFrame:
+    """Return one row of each place."""
+    own = F.when(~is_placed(), F.monotonically_increasing_id())
+    return rows.withColumn("_own", own).dropDuplicates([*ELEMENT_PLACE, "_own"]).drop("_own")
+
+
+def _is_again() -> Column:
+    """Return the condition that a replay appended a row."""
+    return F.col(ATTEMPT) > 0

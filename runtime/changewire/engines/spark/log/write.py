@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -16,8 +16,6 @@ from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows, without
 from changewire.engines.spark.messages import MessageFrames
-
-_HAS_POSITION: Final = "row.offset IS NOT NULL OR row.number IS NOT NULL"
 
 
 class Written(NamedTuple):
@@ -68,7 +66,7 @@ def write(
         kept = replace(decoded, rows=rows)
         counts, found, known = kept.counts, log_rows(rows), 0
         if is_there:
-            found = without(found, place.read(spark), _HAS_POSITION)
+            found = without(found, place.read(spark))
             known = counts.elements - found.count()
         place.add(found)
         return Written(counts, known, first_dead_letters(rows, show_values=show_values))
