@@ -195,12 +195,13 @@ def in_order(keys: Iterable[RouteKey]) -> list[RouteKey]:
     """Return where changes come from, in the order in which they find their tables.
 
     Deletes that go to all tables of a database come last, so that the tables which the batch
-    brings are among them. Writes come first: they say which source feeds a table.
+    brings are among them. Writes come first, those with names before others: they say which source
+    feeds a table.
     """
 
-    def place(one: RouteKey) -> tuple[bool, bool, list[str]]:
+    def place(one: RouteKey) -> tuple[bool, bool, list[tuple[bool, str]]]:
         source, op = one
-        names = [getattr(source, name) or "" for name in NAMES]
+        names = [(name is None, name or "") for name in (getattr(source, part) for part in NAMES)]
         return goes_to_all(op, source), op != WRITE, names
 
     return sorted(keys, key=place)

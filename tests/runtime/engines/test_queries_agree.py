@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable, write_deltalake
 from msgspec.structs import replace
 from tests.runtime.engines.version_rows import as_log, log_of, refused
 from tests.runtime.tables.histories import (
@@ -23,6 +25,7 @@ from tests.runtime.tables.histories import (
 )
 
 import changewire.arrow as cwa
+import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.log import ATTEMPT
 
@@ -175,6 +178,36 @@ def test_versions_of_a_type(spark: SparkSession, log: str) -> None:
     ]
     for name in TYPED:
         agree(spark, "history", log, table=f"d.{name}", row_schema=rows)
+
+
+@pytest.mark.parametrize("engine", ["spark", "delta-rs"])
+def test_a_closed_dead_letter(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+    """A row says who closed it and why; one without a position, and a later one, are open."""
+    log, options = f"{tmp_path}/log", {"where": "code = 'truncated'", "by": "ann"}
+    sent = [letters(b"{", b"[", b"nothing"), without_place(letters(b"{"))]
+    write_deltalake(log, pa.concat_tables(sent))
+
+    def close(why: str) -> int:
+        if engine == "spark":
+            return cws.close_dead_letters(spark, log, why=why, **options)
+        return cwd.close_dead_letters(log, why=why, **options)
+
+    with pytest.raises(ValueError, match="needs who does it"):
+        close(" ")
+    assert (close("sent again"), close("once more")) == (2, 0)
+    rows = DeltaTable(log).to_pyarrow_table().to_pylist()
+    closed = [row for row in rows if row["kind"] == "closed"]
+    assert [(row["number"], row["code"], row["message"], row["value"]) for row in closed] == [
+        (number, "truncated", "ann: sent again", None) for number in (0, 1)
+    ]
+    for number, expected in enumerate([[None, 2], [None, 0, 2]]):
+        if number:
+            write_deltalake(log, letters(b"}", attempt=1), mode="append")
+        found = [cwa.dead_letters(log), cws.dead_letters(spark, log).toArrow()]
+        for one in found:
+            assert sorted(one["number"].to_pylist(), key=str, reverse=True) == sorted(
+                expected, key=str, reverse=True
+            )
 
 
 @pytest.mark.parametrize("name", ["dead_letters", "refused"])

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.engines.log import (
     ATTEMPT,
+    CLOSED,
     ELEMENT_PLACE,
     LOG_COLUMNS,
     MESSAGE_LOG_COLUMNS,
@@ -48,7 +49,8 @@ def refused_rows(
 def dead_letters(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
-    A replay that decodes a dead letter appends a row with the same position, which closes it.
+    A replay that decodes a dead letter appends a row with the same position, which closes it, and
+    so does `close_dead_letters`.
 
     Args:
         spark: The session.
@@ -84,8 +86,12 @@ def open_letters(rows: DataFrame) -> DataFrame:
     turns out to have closes it.
     """
     is_letter = F.col("kind") == DEAD_LETTER
-    others = rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE) | (is_letter & _is_again()))
-    closes = f"(other.kind <> '{DEAD_LETTER}' OR {IS_LATER})"
+    kinds = (CHANGE, CONTROL, MESSAGE, CLOSED)
+    others = rows.where(F.col("kind").isin(*kinds) | (is_letter & _is_again()))
+    closes = (
+        f"({IS_LATER} OR other.kind IN ('{CHANGE}', '{CONTROL}', '{MESSAGE}') OR "
+        f"(other.kind = '{CLOSED}' AND other.{ATTEMPT} = row.{ATTEMPT}))"
+    )
     return _once(without(rows.where(is_letter), others, closes))
 
 
