@@ -76,8 +76,8 @@ def replayed() -> pa.Table:
     moved = placed(change(key=3, table="u", a="moved"), start=103)
     gone = placed(truncate(30, "u"), start=106)
     keyed = placed(
-        *(replace(change(table=one, a=1), key={"other": 1}) for one in TYPED),
-        change(table=TYPED[0], a=2),
+        *(replace(change(table=one, database="typed", a=1), key={"other": 1}) for one in TYPED),
+        change(table=TYPED[0], database="typed", a=2),
         start=150,
     )
     return pa.concat_tables(
@@ -171,13 +171,13 @@ def test_rows_and_versions(spark: SparkSession, log: str, *, truncates: bool) ->
 def test_versions_of_a_type(spark: SparkSession, log: str) -> None:
     """The columns of the key are those of changes that a table takes; without any it has no row."""
     rows: Any = pa.schema([("a", pa.int64())])
-    found = [cwa.history(log, table=f"d.{name}", row_schema=rows) for name in TYPED]
+    found = [cwa.history(log, table=f"typed.{name}", row_schema=rows) for name in TYPED]
     assert [(one.column_names[:2], len(one)) for one in found] == [
         (["a", "id"], 1),
         (["a", "other"], 0),
     ]
     for name in TYPED:
-        agree(spark, "history", log, table=f"d.{name}", row_schema=rows)
+        agree(spark, "history", log, table=f"typed.{name}", row_schema=rows)
 
 
 @pytest.mark.parametrize("engine", ["spark", "delta-rs"])
