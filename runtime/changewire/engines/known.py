@@ -18,8 +18,10 @@ from changewire.tables.routing import (
     find_routes,
     goes_to_all,
     in_order,
+    named_source,
     namespace_of,
     route,
+    takes,
 )
 from changewire_messages.change import Source
 
@@ -135,12 +137,12 @@ class KnownLog:
         routing, sources = self._routing, self.tables.sources
         members = self.tables.members.get(namespace_of(source), ())
         found = route(op, source, routing, members)
-        return tuple(one for one in found if routing.takes(sources.get(one), op, source))
+        return tuple(one for one in found if takes(sources.get(one), op, source, routing))
 
     def names(self, target: Target) -> list[str]:
         """Return the `dotted` names of the sources that feed a table."""
         feeds = (
-            self._routing.named(op, source)
+            named_source(op, source, self._routing)
             for source, op in self._facts
             if not goes_to_all(op, source) and target in self.targets(source, op)
         )

@@ -92,26 +92,29 @@ class Routing(Struct, frozen=True):
     max_new_tables: int | None = None
     one_table: bool = False
 
-    def named(self, op: str, source: Source) -> Source:
-        """Return a source; that of a write which names no table has the table `default_table`."""
-        if source.table is None and op in WRITES and self.default_table is not None:
-            return replace(source, table=self.default_table)
-        return source
 
-    @property
-    def has_one_source(self) -> bool:
-        """Whether one source alone may feed a target."""
-        return not self.one_table and "table" not in self.template.fields
+def named_source(op: str, source: Source, routing: Routing) -> Source:
+    """Return a source; that of a write which names no table has the table `default_table`."""
+    if source.table is None and op in WRITES and routing.default_table is not None:
+        return replace(source, table=routing.default_table)
+    return source
 
-    def takes(self, owner: Source | None, op: str, source: Source) -> bool:
-        """Whether a change may go to a target that a source feeds.
 
-        A change that is no write may lack some of the names.
-        """
-        if owner is None or not self.has_one_source or goes_to_all(op, source):
-            return True
-        names = ((getattr(self.named(op, source), name), getattr(owner, name)) for name in NAMES)
-        return all(own == other or (own is None and op not in WRITES) for own, other in names)
+def has_one_source(routing: Routing) -> bool:
+    """Whether one source alone may feed a target."""
+    return not routing.one_table and "table" not in routing.template.fields
+
+
+def takes(owner: Source | None, op: str, source: Source, routing: Routing) -> bool:
+    """Whether a change may go to a target that a source feeds.
+
+    A change that is no write may lack some of the names.
+    """
+    if owner is None or not has_one_source(routing) or goes_to_all(op, source):
+        return True
+    source = named_source(op, source, routing)
+    names = ((getattr(source, name), getattr(owner, name)) for name in NAMES)
+    return all(own == other or (own is None and op not in WRITES) for own, other in names)
 
 
 def namespace_of(source: Source) -> Namespace:
@@ -135,7 +138,7 @@ def route(
     """
     if goes_to_all(op, source):
         return tuple(members)
-    target = target_of(routing.template, routing.named(op, source))
+    target = target_of(routing.template, named_source(op, source, routing))
     return () if target is None else (target,)
 
 
@@ -269,11 +272,11 @@ def _is_taken(
 ) -> bool:
     """Whether a target takes changes that come from somewhere; the first writes decide that."""
     source, op = one
-    if not routing.has_one_source or goes_to_all(op, source):
+    if not has_one_source(routing) or goes_to_all(op, source):
         return True
     owner = known.sources.get(target) or source_of(target)
     if owner is None and op in WRITES:
-        owner = routing.named(op, source)
+        owner = named_source(op, source, routing)
     if owner is not None:
         known.sources[target] = owner
-    return routing.takes(owner, op, source)
+    return takes(owner, op, source, routing)

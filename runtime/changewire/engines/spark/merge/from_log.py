@@ -18,7 +18,7 @@ from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
-from changewire.tables.routing import NAMES, TRUNCATE, Routing
+from changewire.tables.routing import NAMES, TRUNCATE, Routing, has_one_source
 from changewire_messages.tables.spark import ROW_MUTATION
 
 _MOST: Final = 1024
@@ -56,8 +56,8 @@ def feeds(routing: Routing, target: Target, known: KnownLog) -> Any:
         fields["table"] = F.coalesce(source["table"], default)
     for name, value in zip(routing.template.fields, target.origin, strict=True):
         named = named & fields[name].eqNullSafe(F.lit(value))
-    owner = known.tables.sources.get(target) if routing.has_one_source else None
-    for name, field in fields.items() if owner is not None else ():  # as `Routing.takes` says
+    owner = known.tables.sources.get(target) if has_one_source(routing) else None
+    for name, field in fields.items() if owner is not None else ():  # as `takes` says
         is_same = field.eqNullSafe(F.lit(getattr(owner, name)))
         named = named & (is_same | (field.isNull() & ~is_write))
     everywhere = F.lit(False)  # noqa: FBT003 - as above
