@@ -108,7 +108,7 @@ def has_one_source(routing: Routing) -> bool:
 def takes(owner: Source | None, op: str, source: Source, routing: Routing) -> bool:
     """Whether a change may go to a target that a source feeds.
 
-    A change that is no write may lack some of the names.
+    A delete or a truncate may lack some of the names.
     """
     if owner is None or not has_one_source(routing) or goes_to_all(op, source):
         return True

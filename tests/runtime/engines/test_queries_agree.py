@@ -28,6 +28,8 @@ import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.log import ATTEMPT
+from changewire.engines.spark.merge.facts import known_log
+from changewire.tables import Routing, template_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,6 +180,20 @@ def test_versions_of_a_type(spark: SparkSession, log: str) -> None:
     ]
     for name in TYPED:
         agree(spark, "history", log, table=f"typed.{name}", row_schema=rows)
+
+
+def test_a_source_of_which_a_change_was_refused_twice(spark: SparkSession, tmp_path: Path) -> None:
+    """It has a table if another change of it was taken: a kill may have refused the first again."""
+    changes = placed(change(), change(key=2))
+    once = refused(changes[:1])
+    codes = pa.array(["too-many-tables"], once.schema.field("code").type)
+    once = once.set_column(once.column_names.index("code"), "code", codes)
+    routing = Routing(template_of(f"{tmp_path}/{{table}}"))
+    for taken, expected in ((changes, [f"{tmp_path}/t"]), (changes[:1], [])):
+        pq.write_table(pa.concat_tables([log_of(taken), once, once]), tmp_path / "log.parquet")
+        log = spark.read.parquet(f"{tmp_path}/log.parquet")
+        known = known_log(log, routing, with_truncates=False, table_format="delta")
+        assert [one.name for one in known.tables.names.values()] == expected
 
 
 @pytest.mark.parametrize("engine", ["spark", "delta-rs"])
