@@ -17,6 +17,7 @@ from changewire.extras import install
 
 try:
     from changewire.engines.merge.apply import apply_changes
+    from changewire.engines.merge.close import close_dead_letters
 except ImportError as _error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from _error
 
@@ -48,4 +49,5 @@ __all__ = [
     "StreamError",
     "TooManyDeadLettersError",
     "apply_changes",
+    "close_dead_letters",
 ]

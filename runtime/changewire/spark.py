@@ -34,6 +34,7 @@ try:
     from changewire.engines.spark.history.trace import trace
     from changewire.engines.spark.kafka.options import KafkaOptionsError, KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
+    from changewire.engines.spark.log.close import close_dead_letters
     from changewire.engines.spark.log.land import land
     from changewire.engines.spark.log.rows import dead_letters, refused
     from changewire.engines.spark.log.write import write
@@ -80,6 +81,7 @@ __all__ = [
     "adopt_table",
     "apply_changes",
     "await_termination",
+    "close_dead_letters",
     "current",
     "dead_letters",
     "decode",

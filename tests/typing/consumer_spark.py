@@ -107,6 +107,8 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     if again.closed and not cws.verify(spark, log, target=target).isEmpty():
         cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")
     cws.adopt_table(spark, f"{lake}/users", key_columns=["id"])
+    if not cws.close_dead_letters(spark, log, where="offset < 5", by="ann", why="sent again"):
+        return None
     return cws.purge(spark, log, table=f"{lake}/orders", older_than=since)
 
 

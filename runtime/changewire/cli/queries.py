@@ -106,9 +106,26 @@ def write_query(
     from changewire.engines.changelog import LogRows, key_columns_of
 
     missing = missing_table(key_columns_of(LogRows(log)), table)
-    if missing is not None:
-        notice("error", missing, as_json=as_json, style="red")
+    for text in _reasons(log, table) if missing is None else [missing]:
+        notice("error", text, as_json=as_json, style="red")
     return REJECTED
+
+
+def _reasons(log: str, table: str) -> Iterator[str]:
+    """Yield why changes of a table are in none of its rows."""
+    from changewire.engines.changelog import LogRows, table_log
+
+    found, name = table_log(LogRows(log), table), visible(table, NAME)
+    if found.refused:
+        are = _changes(len(found.refused), name, "is", "are")
+        yield f"{are} refused: `changewire dead-letters --refused` has the reasons"
+    keyless = sum(one[_KEY] is None for one in found.changes)
+    if keyless:
+        yield f"{_changes(keyless, name, 'has', 'have')} no key, so its row is not known"
+
+
+def _changes(number: int, table: str, one: str, many: str) -> str:
+    return f"{counted(number, 'change')} of {table} {one if number == 1 else many}"
 
 
 def missing_table(tables: Collection[str], table: str) -> str | None:

@@ -138,6 +138,11 @@ MaxNewTables: TypeAlias = Annotated[
     ),
 ]
 
+OneTable: TypeAlias = Annotated[
+    bool,
+    typer.Option("--one-table", help="Let several tables feed a target that has no field {table}."),
+]
+
 Metrics: TypeAlias = Annotated[
     str | None,
     text_option(
@@ -156,6 +161,7 @@ TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "default_table": (DefaultTable, None),
     "apply_truncates": (Truncates, False),
     "max_new_tables": (MaxNewTables, None),
+    "one_table": (OneTable, False),
 }
 """How tables are written, each with its default."""
 

@@ -12,7 +12,8 @@ import msgspec
 from changewire.engines.errors import KeysMissingError, TooManyDeadLettersError
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
-from changewire.tables.routing import TRUNCATE
+from changewire.tables.routing import NAMES, TRUNCATE
+from changewire_messages.change import Source
 
 ANY: Final = "*"
 """Instead of the name of a table, in a mapping of types: all other tables."""
@@ -25,6 +26,11 @@ OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
 
 
+SOURCE: Final = "changewire.source"
+"""Property: the names of the source that the table takes changes of, if its target has no
+``{table}``."""
+
+
 def property_text(value: Any) -> str:
     """Return the text of a property: Base64 of JSON, since SQL gives some characters a meaning."""
     return b64encode(msgspec.json.encode(value)).decode()
@@ -35,15 +41,23 @@ def property_value(text: str | None) -> Any:
     return None if text is None else msgspec.json.decode(b64decode(text))
 
 
-def owned_by(owner: str, keys: Sequence[str]) -> dict[str, str]:
+def owned_by(owner: str, keys: Sequence[str], source: Source | None) -> dict[str, str]:
     """Return the properties of a table with a key that belongs to a query or log."""
-    return {KEYS: property_text([*keys]), OWNER: owner}
+    found = {KEYS: property_text([*keys]), OWNER: owner}
+    names = source and [getattr(source, name) for name in NAMES]
+    return {**found, SOURCE: property_text(names)} if names else found
 
 
 def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return the columns of a table's key by its properties; None if they are not known."""
     keys = property_value(properties.get(KEYS))
     return None if keys is None else tuple(keys)
+
+
+def source_in(properties: Mapping[str, str]) -> Source | None:
+    """Return the source that a table takes changes of; None if it remembers none."""
+    names = property_value(properties.get(SOURCE))
+    return None if names is None else Source(**dict(zip(NAMES, names, strict=True)))
 
 
 def check_keys(changes: int, keyless: int, *, has_tables: bool) -> None:

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from changewire.tables.names import Target
+from changewire.tables.names import Target, dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (
     KnownTables,
     Namespace,
     RouteKey,
     Routing,
+    SourceOf,
     find_routes,
     goes_to_all,
     in_order,
+    named_source,
     namespace_of,
     route,
+    takes,
 )
 from changewire_messages.change import Source
 
@@ -62,11 +65,13 @@ class KnownLog:
         routing: Routing,
         facts: Mapping[RouteKey, SourceFacts],
         exists: Callable[[Target], bool] = lambda _: True,
+        source_of: SourceOf = lambda _: None,
     ) -> None:
         """Take how sources find their targets, and what is known of each source in a log.
 
-        It is asked whether a table exists if two sources want one place: a query that was killed
-        before it refused the second one must not take that for the first.
+        It is asked whether a table exists if two sources want one place, and which source a table
+        remembers that takes one alone: a query that was killed before it refused the second one
+        must not take that for the first.
         """
         self.tables: KnownTables = KnownTables()
         self._routing = routing
@@ -75,7 +80,7 @@ class KnownLog:
         for one in _contested(keys, routing):
             if exists(one[0]):
                 self.tables.add(*one)
-        find_routes(keys, replace(routing, max_new_tables=None), self.tables)
+        find_routes(keys, replace(routing, max_new_tables=None), self.tables, source_of)
 
     def add(self, facts: Mapping[RouteKey, SourceFacts]) -> None:
         """Add what is known of the sources of a batch."""
@@ -129,8 +134,19 @@ class KnownLog:
 
     def targets(self, source: Source, op: str) -> tuple[Target, ...]:
         """Return the tables that changes of a source go to."""
+        routing, sources = self._routing, self.tables.sources
         members = self.tables.members.get(namespace_of(source), ())
-        return route(op, source, self._routing, members)
+        found = route(op, source, routing, members)
+        return tuple(one for one in found if takes(sources.get(one), op, source, routing))
+
+    def names(self, target: Target) -> list[str]:
+        """Return the `dotted` names of the sources that feed a table."""
+        feeds = (
+            named_source(op, source, self._routing)
+            for source, op in self._facts
+            if not goes_to_all(op, source) and target in self.targets(source, op)
+        )
+        return sorted({*map(dotted, feeds)})
 
 
 def _contested(keys: Iterable[RouteKey], routing: Routing) -> list[tuple[Target, Namespace]]:

@@ -1,7 +1,8 @@
 """The log: one row for each element that was read, the same columns in every engine.
 
 A change or a dead letter may have later rows with its position: a `REFUSED` row says that no table
-took the change, and a row with a greater ``attempt`` is what a replay made of it.
+took the change, a row with a greater ``attempt`` is what a replay made of it, and a `CLOSED` row
+closes a dead letter.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from changewire.version import VERSION
 
 REFUSED: Final = "refused"
 """Kind of a row that says why no table takes a change."""
+
+CLOSED: Final = "closed"
+"""Kind of a row that closes a dead letter whose message was mended elsewhere."""
 
 ATTEMPT: Final = "attempt"
 """Column: 0 when an element is landed, and one more for each replay of it."""
@@ -94,17 +98,28 @@ def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) ->
     return _named({name: pa.array(column, pa.string()) for name, column in texts.items()}, found)
 
 
+def closing(by: str, why: str) -> dict[str, str | None]:
+    """Return the columns of rows that close dead letters, in which they differ from these.
+
+    The message says who closes them, and why; the bytes are not repeated.
+    """
+    if not by.strip() or not why.strip():
+        raise ValueError("closing a dead letter needs who does it (`by`) and the reason (`why`)")
+    nothing = dict.fromkeys(("record_key", "value", "byte_offset", "reasons"))
+    return {"kind": CLOSED, "message": f"{by}: {why}", "version": VERSION, **nothing}
+
+
 def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     """Return the elements of decoded rows that a log does not have, each once, with attempts.
 
-    The log is given by its columns `HELD`. An element of which it has dead letters alone is a later
-    attempt, unless it is a dead letter of the same bytes: its file was repaired, or it is read in
-    another way.
+    The log is given by its columns `HELD`. An element of which it has dead letters alone, closed or
+    not, is a later attempt, unless it is a dead letter of the same bytes: its file was repaired, or
+    it is read in another way.
     """
     places = [*_places(rows)]
     wanted, found, letters = {*places}, set[Any](), dict[Any, dict[Any, int]]()
     for part in held:
-        is_dead = pc.equal(part["kind"], DEAD_LETTER)
+        is_dead = pc.is_in(part["kind"], pa.array([DEAD_LETTER, CLOSED]))
         found.update(one for one in _places(part.filter(pc.invert(is_dead))) if one in wanted)
         dead = part.filter(is_dead)
         bytes_of = zip(dead["value"].to_pylist(), dead[ATTEMPT].to_pylist(), strict=True)

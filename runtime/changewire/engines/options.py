@@ -167,6 +167,8 @@ class ApplyKeywords(DecodeKeywords, total=False):
         apply_truncates: Whether a truncate removes the rows that are older.
         max_new_tables: How many tables a batch may bring, 100 by default; changes of others are
             refused.
+        one_table: Whether several tables of sources may feed a target without ``{table}``, in which
+            rows with the same key are one. By default changes of the second one are refused.
         max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
             letters in a batch; a batch with more is not written, and ends the query or run. By
             default any number.
@@ -180,6 +182,7 @@ class ApplyKeywords(DecodeKeywords, total=False):
     default_table: str | None
     apply_truncates: bool
     max_new_tables: int
+    one_table: bool
     max_dead_letters: Limit | None
 
 
@@ -205,6 +208,7 @@ class TableOptions:
     default_table: str | None = None
     apply_truncates: bool = False
     max_new_tables: int = MAX_NEW_TABLES
+    one_table: bool = False
     max_dead_letters: Limit | None = None
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """Which tables the changes of a batch go to, decided once for each of their sources."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -44,6 +44,10 @@ _COLLISION: Final = (
     "place of the log or of the checkpoint"
 )
 _TOO_MANY: Final = "the batch has more new tables than `max_new_tables` allows"
+_SECOND: Final = (
+    "the target has no field {table}, and another table feeds it; the option `one_table` lets "
+    "several tables do so"
+)
 _UNORDERED: Final = "a truncate without a sequence is neither older nor newer"
 
 REFUSALS: Final[Mapping[str, Refusal]] = {
@@ -51,6 +55,7 @@ REFUSALS: Final[Mapping[str, Refusal]] = {
     "name-collision": Refusal("name-collision", "/source", _COLLISION),
     "truncate-without-sequence": Refusal("truncate-without-sequence", "/sequence", _UNORDERED),
     "too-many-tables": Refusal("too-many-tables", "/source", _TOO_MANY),
+    "second-source": Refusal("second-source", "/source", _SECOND),
 }
 """The refusal for each code."""
 
@@ -78,12 +83,38 @@ class Routing(Struct, frozen=True):
         default_table: Table of writes whose source names no table; by default they are refused.
         reserved: Places that no table may have.
         max_new_tables: How many tables a batch may bring; None for any number.
+        one_table: Whether several tables of sources may feed a target without ``{table}``.
     """
 
     template: Template
     default_table: str | None = None
     reserved: frozenset[Parts] = frozenset()
     max_new_tables: int | None = None
+    one_table: bool = False
+
+
+def named_source(op: str, source: Source, routing: Routing) -> Source:
+    """Return a source; that of a write which names no table has the table `default_table`."""
+    if source.table is None and op in WRITES and routing.default_table is not None:
+        return replace(source, table=routing.default_table)
+    return source
+
+
+def has_one_source(routing: Routing) -> bool:
+    """Whether one source alone may feed a target."""
+    return not routing.one_table and "table" not in routing.template.fields
+
+
+def takes(owner: Source | None, op: str, source: Source, routing: Routing) -> bool:
+    """Whether a change may go to a target that a source feeds.
+
+    A delete or a truncate may lack some of the names.
+    """
+    if owner is None or not has_one_source(routing) or goes_to_all(op, source):
+        return True
+    source = named_source(op, source, routing)
+    names = ((getattr(source, name), getattr(owner, name)) for name in NAMES)
+    return all(own == other or (own is None and op not in WRITES) for own, other in names)
 
 
 def namespace_of(source: Source) -> Namespace:
@@ -107,9 +138,7 @@ def route(
     """
     if goes_to_all(op, source):
         return tuple(members)
-    if source.table is None and op in WRITES and routing.default_table is not None:
-        source = replace(source, table=routing.default_table)
-    target = target_of(routing.template, source)
+    target = target_of(routing.template, named_source(op, source, routing))
     return () if target is None else (target,)
 
 
@@ -129,10 +158,12 @@ class KnownTables(Struct):
     Attributes:
         members: Targets by the namespace of their sources.
         names: Targets by their names as catalogs see them that ignore case.
+        sources: The sources that feed targets which have no field ``{table}``.
     """
 
     members: dict[Namespace, list[Target]] = field(default_factory=dict)
     names: dict[str, Target] = field(default_factory=dict)
+    sources: dict[Target, Source] = field(default_factory=dict)
 
     def add(self, target: Target, namespace: Namespace) -> bool:
         """Add a table; return whether it is new to the namespace."""
@@ -167,21 +198,32 @@ def in_order(keys: Iterable[RouteKey]) -> list[RouteKey]:
     """Return where changes come from, in the order in which they find their tables.
 
     Deletes that go to all tables of a database come last, so that the tables which the batch
-    brings are among them.
+    brings are among them. Writes come first, those with names before others: they say which source
+    feeds a table.
     """
 
-    def place(one: RouteKey) -> tuple[bool, bool, list[str]]:
+    def place(one: RouteKey) -> tuple[bool, bool, list[tuple[bool, str]]]:
         source, op = one
-        names = [getattr(source, name) or "" for name in NAMES]
-        return goes_to_all(op, source), op == DELETE, names
+        names = [(name is None, name or "") for name in (getattr(source, part) for part in NAMES)]
+        return goes_to_all(op, source), op != WRITE, names
 
     return sorted(keys, key=place)
 
 
-def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) -> Routes:
+SourceOf: TypeAlias = Callable[[Target], Source | None]
+"""Returns the source that a table remembers; None without any."""
+
+
+def find_routes(
+    keys: Iterable[RouteKey],
+    routing: Routing,
+    known: KnownTables,
+    source_of: SourceOf = lambda _: None,
+) -> Routes:
     """Find the routes of a batch; keys for which routing raises an exception are refused.
 
-    Tables that are new are added to those that are known.
+    Tables that are new are added to those that are known. A target without ``{table}`` takes the
+    changes of the source that its table remembers, or of the first one that writes to it.
     """
     found = Routes()
     for one in keys:
@@ -191,16 +233,17 @@ def find_routes(keys: Iterable[RouteKey], routing: Routing, known: KnownTables) 
         except Exception as error:  # noqa: BLE001 - one hostile name must not end the stream
             found.refused[one] = apply_failed(error, "/source", "routing")
             continue
-        _add(found, one, targets, routing, known)
+        _add(found, one, targets, routing, known, source_of)
     return found
 
 
-def _add(
+def _add(  # noqa: PLR0917 - what is found, and by what
     found: Routes,
     one: RouteKey,
     targets: tuple[Target, ...],
     routing: Routing,
     known: KnownTables,
+    source_of: SourceOf,
 ) -> None:
     """Add the targets of changes that come from somewhere, or the reason for their absence."""
     source, op = one
@@ -216,6 +259,24 @@ def _add(
         if there is None and most is not None and len(found.added) >= most:
             found.refused[one] = REFUSALS["too-many-tables"]
             continue
+        if not _is_taken(one, target, routing, known, source_of):
+            found.refused[one] = REFUSALS["second-source"]
+            continue
         if known.add(target, namespace):
             found.added.append((target, namespace))
         found.targets.setdefault(target, []).append(one)
+
+
+def _is_taken(
+    one: RouteKey, target: Target, routing: Routing, known: KnownTables, source_of: SourceOf
+) -> bool:
+    """Whether a target takes changes that come from somewhere; the first writes decide that."""
+    source, op = one
+    if not has_one_source(routing) or goes_to_all(op, source):
+        return True
+    owner = known.sources.get(target) or source_of(target)
+    if owner is None and op in WRITES:
+        owner = named_source(op, source, routing)
+    if owner is not None:
+        known.sources[target] = owner
+    return takes(owner, op, source, routing)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import history
 from tests.runtime.engines.version_rows import as_log, log_of, refused
@@ -74,6 +75,22 @@ def test_a_table_that_the_log_lacks(cli: Callable[..., Ended], output: Path, com
         assert gone.stderr == "0 rows of shop.users\n"
 
 
+@pytest.mark.parametrize("command", ["history", "current"])
+def test_a_table_without_a_row_says_why(
+    cli: Callable[..., Ended], tmp_path: Path, command: str
+) -> None:
+    """Its changes are refused, or have no key."""
+    changes = placed(change(a=1), change(key=2, a=1), change(key=None, a=1))
+    rows = [log_of(changes), refused(changes[:2])]
+    pq.write_table(pa.concat_tables(rows), tmp_path / "log.parquet")
+    ended = cli(command, tmp_path, "--table", "d.t")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert ended.stderr.splitlines()[1:] == [
+        "2 changes of d.t are refused: `changewire dead-letters --refused` has the reasons",
+        "1 change of d.t has no key, so its row is not known",
+    ]
+
+
 def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:
     """With reason and place; their values only if that is asked for, bytes as Base64."""
     decoded = cwa.decode([b"secret", b"\xff", b"{}"], format="aerospike-json")
@@ -86,6 +103,27 @@ def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) 
     assert ended.exit_code == 1
     first, second, _ = json_lines(cli("dead-letters", tmp_path, "--show-values").stdout)
     assert (first["value"], second["value_base64"]) == ("secret", "/w==")
+
+
+def test_dead_letters_are_closed(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """With who did that and why; the others stay open."""
+    letters = as_log(cwa.decode([b"{", b"nothing"], format="aerospike-json").rows.read_all())
+    write_deltalake(tmp_path / "log", letters)
+    words = ("--close", "--where", "code = 'truncated'", "--by", "ann", "--why", "sent again")
+    assert "--close is for" in cli("dead-letters", tmp_path, *words[:-2]).stderr
+    assert "--close is for" in cli("dead-letters", tmp_path, "--refused", *words).stderr
+    assert "only with --close" in cli("dead-letters", tmp_path, *words[1:]).stderr
+    for closed in (1, 0):
+        ended = cli("dead-letters", tmp_path, *words, "--json")
+        assert (ended.exit_code, ended.stdout) == (1, "")
+        (line,) = json_lines(ended.stderr)
+        assert line == {"notice": "totals", "closed": closed, "dead_letters": 1}
+    (left,) = json_lines(cli("dead-letters", tmp_path).stdout)
+    assert left["number"] == 1
+    parquet = tmp_path / "parquet"
+    parquet.mkdir()
+    pq.write_table(letters, parquet / "log.parquet")
+    assert "not a table of Delta" in cli("dead-letters", parquet, *words).stderr
 
 
 def test_refused_changes_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:

@@ -202,6 +202,22 @@ def test_what_needs_a_stream_or_spark_is_refused(
     assert {*tmp_path.iterdir()} == there
 
 
+@pytest.mark.parametrize(("flags", "rows"), [([], 1), (["--one-table"], 2)])
+def test_several_tables_and_one_target(
+    cli: Cli, tmp_path: Path, flags: list[str], rows: int
+) -> None:
+    """Changes of the second table are refused, unless the option lets it feed the target."""
+    sent = [message("INSERT", 1, {"id": number}, table=f"t{number}") for number in range(2)]
+    (tmp_path / "two.jsonl").write_bytes(b"\n".join(sent))
+    places = ("--output", tmp_path / "out", "--target", f"{tmp_path}/one")
+    ended = cli("run", "-f", "dataworks-json", *places, *flags, "--json", tmp_path / "two.jsonl")
+    counts = json.loads(ended.stdout)["tables"]
+    assert (counts["inserted"], counts.get("refused", 0)) == (rows, 2 - rows)
+    log = DeltaTable(f"{tmp_path}/out/log").to_pyarrow_table().to_pylist()
+    codes = {row["code"] for row in log if row["kind"] == "refused"}
+    assert codes == ({"second-source"} if rows == 1 else set())
+
+
 def shop(folder: Path) -> tuple[Path, Path]:
     """Return files of messages that declare their columns, and of such a schema."""
     types = {"id": "LONG", "name": "STRING", "price": "DOUBLE"}

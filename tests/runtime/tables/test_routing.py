@@ -6,6 +6,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.runtime.tables.histories import (
     ROUTING,
     applied,
@@ -16,6 +17,7 @@ from tests.runtime.tables.histories import (
     placed,
     rows,
     steady,
+    truncate,
 )
 from tests.runtime.tables.model import filled, tables_of
 
@@ -119,6 +121,52 @@ def test_sources_may_share_a_table_if_the_template_says_so() -> None:
     """Shards go to one table if no field of the template distinguishes them."""
     shards = placed(change(key=1, database="s1"), change(key=2, database="s2"))
     assert rows(applied(shards)[0]) == [{"id": 1}, {"id": 2}]
+
+
+def test_a_target_without_table_takes_one_source() -> None:
+    """Changes of any other table are refused, whatever they do, in later batches too."""
+    routing, tables = Routing(template_of("all_{system}")), MemoryTables()
+    nameless = change("delete", 2, 9, table=None)
+    first = placed(
+        change(a=1),
+        change(key=2, a=1),
+        change(table="u", a=2),
+        change(database="e", a=2),
+        change(table=None, a=2),
+    )
+    later = placed(
+        change("delete", sequence=5, table="u"),
+        change("delete", 1, 6, table=None, database="e"),
+        truncate(9, "u"),
+        replace(nameless, source=replace(nameless.source, database=None)),
+        change(sequence=3, a=3),
+        start=10,
+    )
+    result = apply_changes(tables, first, routing, apply_truncates=True)
+    assert result.refused == [(one, "second-source") for one in first[2:]]
+    result = apply_changes(tables, later, routing, apply_truncates=True)
+    assert result.refused == [(one, "second-source") for one in (later[0], later[2])]
+    (table,) = tables.tables.values()
+    assert [*table.content()] == [{"id": 1, "a": 3}]
+
+
+def test_the_source_of_a_target_is_the_one_that_writes_to_it() -> None:
+    """Neither a delete nor a truncate says it, and writes without a table have the default one."""
+    routing, tables = Routing(template_of("all"), default_table="no_set"), MemoryTables()
+    both = placed(change("delete", table="a"), truncate(1, "a"), change(table=None, a=1))
+    first = apply_changes(tables, both, routing, apply_truncates=True)
+    assert first.refused == [(one, "second-source") for one in both[:2]]
+    named, other = placed(change(key=2, table="no_set"), change(key=3, table="t"), start=10)
+    assert apply_changes(tables, [named, other], routing).refused == [(other, "second-source")]
+
+
+def test_several_sources_feed_one_table_if_that_is_asked_for() -> None:
+    """Then rows with the same key are one."""
+    routing, tables = Routing(template_of("all"), one_table=True), MemoryTables()
+    both = placed(change(a=1), change(sequence=2, table="u", a=2))
+    assert apply_changes(tables, both, routing).counts == {"inserted": 1}
+    (table,) = tables.tables.values()
+    assert [*table.content()] == [{"id": 1, "a": 2}]
 
 
 def faulty(real: Any, bad: str) -> Any:

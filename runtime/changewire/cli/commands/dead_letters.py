@@ -7,7 +7,7 @@ import typer
 from msgspec import Raw
 
 from changewire.cli.ending import ending
-from changewire.cli.options import Json
+from changewire.cli.options import Json, text_option
 from changewire.cli.queries import LogDir
 from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines
@@ -30,6 +30,18 @@ def dead_letters(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many.")
     ] = None,
+    close: Annotated[
+        bool,
+        typer.Option("--close", help="Close those that --where selects, instead of writing them."),
+    ] = False,
+    where: Annotated[
+        str | None,
+        text_option(metavar="SQL", help="Condition on dead letters, such as code = 'wrong-type'."),
+    ] = None,
+    by: Annotated[str | None, text_option("--by", metavar="NAME", help="Who closes them.")] = None,
+    why: Annotated[
+        str | None, text_option("--why", metavar="TEXT", help="Why they are closed.")
+    ] = None,
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Write messages, or keys and rows, as well.")
     ] = False,
@@ -41,11 +53,20 @@ def dead_letters(
     of the message are left out unless asked for. The log is read without Spark: Parquet, or Delta
     with the extra delta. The exit code is 1 if there are any.
 
+    With --close a row is appended for each one that --where selects, with its position, --by and
+    --why, which closes it: its message was mended at the source.
+
     Example: changewire dead-letters lake/ | jq -r .code | sort | uniq -c
     """
     from changewire.engines.arrow.queries import dead_letters as letters_of
     from changewire.engines.arrow.queries import refused as refused_of
 
+    if close:
+        if refused or not (where and by and why):
+            raise typer.BadParameter("--close is for dead letters, with --where, --by and --why")
+        return _close(log, where, by, why, as_json=as_json)
+    if where or by or why:
+        raise typer.BadParameter("--where, --by and --why: only with --close")
     found = (refused_of if refused else letters_of)(log)
     shown = found if limit is None else found.slice(0, limit)
     columns = [*_WHY, *_PLACE, *((*_TEXTS, "source", "op") if refused else ()), *_BYTES]
@@ -57,6 +78,18 @@ def dead_letters(
     name = "refused" if refused else "dead_letters"
     notice("totals", counted(len(found), one), {name: len(found)}, as_json=as_json)
     return int(len(found) > 0)
+
+
+def _close(log: str, where: str, by: str, why: str, *, as_json: bool) -> int:
+    """Close dead letters, and say how many are left; return the exit code."""
+    from changewire.delta import close_dead_letters
+    from changewire.engines.arrow.queries import dead_letters as letters_of
+
+    closed = close_dead_letters(log, where=where, by=by, why=why)
+    left = len(letters_of(log))
+    text = f"{counted(closed, 'dead letter')} closed, {left:,} still open"
+    notice("totals", text, {"closed": closed, "dead_letters": left}, as_json=as_json)
+    return int(left > 0)
 
 
 def _line(row: Mapping[str, Any], *, show_values: bool) -> dict[str, Any]:

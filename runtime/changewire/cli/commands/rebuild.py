@@ -11,6 +11,7 @@ from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
     DefaultTable,
     DeletesOption,
+    OneTable,
     Packages,
     TableFormatOption,
     Truncates,
@@ -43,6 +44,7 @@ def rebuild(
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
+    one_table: OneTable = False,
     table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
@@ -69,6 +71,7 @@ def rebuild(
             table_format=table_format,
             default_table=default_table,
             apply_truncates=apply_truncates,
+            one_table=one_table,
             deletes=deletes or "remove",
         )
 

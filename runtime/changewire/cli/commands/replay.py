@@ -75,6 +75,6 @@ def replay(
         say(
             f"{max(found - done.left, 0):,} of {found:,} are valid now: "
             f"{done.dead_letters:,} dead letters and "
-            f"{done.refused:,} refused changes were tried"
+            f"{done.refused:,} refused changes were tried, {done.left:,} are still open"
         )
     return REJECTED if done.left else VALID

@@ -18,7 +18,7 @@ from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
 from changewire.engines.changelog.trace import traced
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED
+from changewire.engines.log import ATTEMPT, CLOSED, ELEMENT_PLACE, REFUSED
 from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
 from changewire.tables.history import History
 from changewire.tables.version_rows import VersionNames, check_names
@@ -135,7 +135,7 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     is_json = isinstance(row_schema, str) and row_schema == "json"
     row = None if is_json else given_columns(row_schema, decode_options)
     found = table_log(LogRows(log), table)
-    known = (one["key"] for one in found.changes)
+    known = (one["key"] for one in (*found.changes, *found.refused))
     shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))
@@ -171,8 +171,8 @@ def trace(
 def dead_letters(log: ChangeLog) -> pa.Table:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
-    A replay that decodes a dead letter appends a row with the same position, which closes it.
-    All dead letters must fit into memory.
+    A replay that decodes a dead letter appends a row with the same position, which closes it, and
+    so does `changewire.delta.close_dead_letters`. All dead letters must fit into memory.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
@@ -185,8 +185,10 @@ def dead_letters(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    kinds = (CHANGE, CONTROL, MESSAGE)
-    return _open(LogRows(log), DEAD_LETTER, kinds, lambda _other, _attempt: True)
+    kinds = (CHANGE, CONTROL, MESSAGE, CLOSED)
+    return _open(
+        LogRows(log), DEAD_LETTER, kinds, lambda kind, other, own: kind != CLOSED or other >= own
+    )
 
 
 def refused(log: ChangeLog) -> pa.Table:
@@ -206,11 +208,11 @@ def refused(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return _open(LogRows(log), REFUSED, (CHANGE,), lambda other, attempt: other > attempt)
+    return _open(LogRows(log), REFUSED, (CHANGE,), lambda _kind, other, own: other > own)
 
 
 def _open(
-    log: LogRows, kind: str, others: Collection[str], closes: Callable[[int, int], bool]
+    log: LogRows, kind: str, others: Collection[str], closes: Callable[[str, int, int], bool]
 ) -> pa.Table:
     """Return the newest row of a kind at each place that no other row closes."""
     place = [*ELEMENT_PLACE, ATTEMPT]
@@ -220,9 +222,9 @@ def _open(
     for number, row in enumerate(found.select(place).to_pylist()):
         at = place_of(row)
         newest[at] = max((row[ATTEMPT], -number), newest.get(at, (-1, 0)))
-    for batch in log.batches(others, place) if newest else ():
-        for row in batch.select(place).to_pylist():
+    for batch in log.batches(others, [KIND, *place]) if newest else ():
+        for row in batch.select([KIND, *place]).to_pylist():
             at = place_of(row)
-            if at in newest and closes(row[ATTEMPT], newest[at][0]):
+            if at in newest and closes(row[KIND], row[ATTEMPT], newest[at][0]):
                 del newest[at]
     return found.take(pa.array(sorted(-number for _, number in newest.values()), pa.int64()))

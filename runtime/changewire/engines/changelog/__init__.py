@@ -1,6 +1,7 @@
 """Logs and tables, read in place, without Spark."""
 
 from changewire.engines.changelog.keys import wanted_of
+from changewire.engines.changelog.logged import table_log
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.changelog.target import Verdict, stored_row, verdict
 from changewire.engines.changelog.trace import Found, find, key_columns_of
@@ -12,6 +13,7 @@ __all__ = [
     "find",
     "key_columns_of",
     "stored_row",
+    "table_log",
     "verdict",
     "wanted_of",
 ]

@@ -139,7 +139,12 @@ def accepted(rows: Iterable[Row], attempts: Mapping[Any, int] | None = None) -> 
 def place_of(row: Mapping[str, Any]) -> Any:
     """Return the identity of an element; one without a place differs from all others."""
     place = tuple(row[name] for name in ELEMENT_PLACE)
-    return place if row["offset"] is not None or row["number"] is not None else object()
+    return place if is_placed(row) else object()
+
+
+def is_placed(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a position."""
+    return row["offset"] is not None or row["number"] is not None
 
 
 def truncates_of(rows: Iterable[Row]) -> list[tuple[Order, ChangeNote]]:

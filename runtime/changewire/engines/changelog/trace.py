@@ -18,6 +18,7 @@ from changewire.engines.changelog.logged import (
     Attempts,
     Row,
     accepted,
+    is_placed,
     logged,
     rows_in,
     table_names,
@@ -91,7 +92,8 @@ def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
     kept = [row for row in mine if not namespaces or namespace_of(_source(row)) in namespaces]
     truncates = [row for row in rows if row[_FOUND] is None and _source(row) in sources]
     found = accepted([*kept, *truncates], attempts)
-    refused = {position_in(row): row[MESSAGE] or "" for row in found.refused}
+    # A refusal without a position may be of any change.
+    refused = {position_in(row): row[MESSAGE] or "" for row in found.refused if is_placed(row)}
     # A refused change is shown by its newest row alone.
     newest = {position_in(row): row for row in kept if row[KIND] == CHANGE}
     others = [row for place, row in newest.items() if place in refused]

@@ -12,9 +12,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
+from changewire.engines.applied import source_in
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
+from changewire.engines.merge.delta import opened
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, WRITES
@@ -72,13 +74,21 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
     for part in log.rows(_TRUNCATE, is_truncate) if with_truncates else ():
         for key, one, _ in _truncates(part):
             found[key] = found.get(key, SourceFacts()).plus(one)
-    known = KnownLog(routing, found, _exists)
+    known = KnownLog(routing, found, _exists, source_of)
     # What was refused is in the log too, and its source must not become known by that.
     exists = {target for target in known.tables.names.values() if _exists(target)}
     known.tables.names = {n: one for n, one in known.tables.names.items() if one in exists}
     for members in known.tables.members.values():
         members[:] = [target for target in members if target in exists]
+    sources = known.tables.sources
+    known.tables.sources = {one: source for one, source in sources.items() if one in exists}
     return known
+
+
+def source_of(target: Target) -> Source | None:
+    """Return the source that a table remembers; None without a table, or a source."""
+    table = opened(target.name)
+    return None if table is None else source_in(table.metadata().configuration)
 
 
 def _exists(target: Target) -> bool:

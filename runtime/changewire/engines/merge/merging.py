@@ -14,7 +14,7 @@ from changewire.engines.applied import check_keys, not_applied
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
-from changewire.engines.merge.facts import facts_of
+from changewire.engines.merge.facts import facts_of, source_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import MUTATIONS, mutations_of
@@ -49,7 +49,7 @@ class Merges:
         options, known = self.options, self.known
         facts = facts_of(rows, with_truncates=options.tables.apply_truncates)
         sources = sources_of(rows, facts, options)
-        routes = find_routes(sources.route_keys, options.routing, known.tables)
+        routes = find_routes(sources.route_keys, options.routing, known.tables, source_of)
         planned, reasons = plans(
             routes,
             lambda target, keys: table_plan(

@@ -69,7 +69,8 @@ class TableMerge:
     def __call__(self, mutations: pa.Table) -> tuple[Counter[str], dict[int, Refusal]]:
         """Merge mutations; return what was done, and which changes do not fit."""
         shape, floors, counts = self.shape, self.floors, Counter[str]()
-        table = made(self.target.name, shape, self.log.id)
+        source = self.known.tables.sources.get(self.target)
+        table = made(self.target.name, shape, self.log.id, source)
         if floors.truncate > OLDEST:
             counts["deleted"] += table.truncate(floors.truncated)
         found, failures, rounded = fitted(mutations, shape)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
 
-from changewire.engines.applied import OWNER, keys_in, owned_by
+from changewire.engines.applied import OWNER, keys_in, owned_by, source_in
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.json_rows import COMMENTS, ROW
@@ -19,6 +19,7 @@ from changewire.engines.merge import delta
 from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
+from changewire_messages.change import Source
 from changewire_messages.tables.arrow import ROW_STATE
 
 STATE: Final = pa.field(COLUMN, ROW_STATE, metadata={"comment": COMMENTS[COLUMN]})
@@ -43,6 +44,7 @@ class LocalTable:
         self.keys: tuple[str, ...] | None = keys_in(properties)
         self.owner: str | None = properties.get(OWNER)
         self.is_owned: bool = self.owner == log
+        self.source: Source | None = source_in(properties)
         self._name = name
         delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
 
@@ -116,10 +118,13 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
     return found
 
 
-def made(name: str, shape: Shape, log: str) -> LocalTable:
-    """Return a table, made if it does not exist, with all columns that its shape has."""
+def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable:
+    """Return a table, made if it does not exist, with all columns that its shape has.
+
+    It remembers the source, if there is one.
+    """
     schema = schema_of(shape)
-    owned = owned_by(log, shape.keys)
+    owned = owned_by(log, shape.keys, source)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(
@@ -135,7 +140,7 @@ def made(name: str, shape: Shape, log: str) -> LocalTable:
         with delta.reported(name):
             table.alter.add_columns(lacking)
     delta.check_columns(name, table.schema(), schema, _ADVICE)
-    if not found.is_owned or found.keys is None:
+    if not found.is_owned or found.keys is None or found.source != (source or found.source):
         with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)
     return found

@@ -83,7 +83,13 @@ def applied_options(
     return {
         "decode_options": decode_options,
         "tables": asked,
-        "routing": Routing(template, asked.default_table, reserved, asked.max_new_tables),
+        "routing": Routing(
+            template,
+            default_table=asked.default_table,
+            reserved=reserved,
+            max_new_tables=asked.max_new_tables,
+            one_table=asked.one_table,
+        ),
         "rows": {name: _rows(one, decode_options) for name, one in by_table.items()},
     }
 

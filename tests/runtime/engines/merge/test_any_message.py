@@ -141,6 +141,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         format=sent.format,
         log=places["log"],
         target=template(lake, sent),
+        one_table=True,
         table_format=lake.table_format,
         key_columns=KEYS.get(sent.format),
         row_schema=kind,
@@ -165,6 +166,7 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
         spark,
         places["log"],
         target=template(lake, sent),
+        one_table=True,
         table_format=lake.table_format,
         apply_truncates=True,
     ).count()

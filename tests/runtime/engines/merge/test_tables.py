@@ -19,14 +19,14 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
-from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.lake import Lake, lake_in
 from tests.runtime.engines.merge.messages import EXACT, message, records
 from tests.runtime.tables.histories import change, placed
 from tests.runtime.tables.model import key_of
 from tests.samples import examples
 
 from changewire.engines.applied import KEYS, OWNER
-from changewire.engines.errors import OwnerError
+from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.spark.log.rows import dead_letters, refused
 from changewire.engines.spark.merge.current import current
 from changewire.engines.spark.merge.formats import Delta, properties_of
@@ -171,6 +171,56 @@ def test_a_batch_brings_so_many_tables(spark: SparkSession, tmp_path: Path) -> N
     assert (done.refused, done.closed) == (1, 1)
     assert "t009" in lake.names()
     assert refused(spark, lake.places["log"]).count() == len(names) - 3
+
+
+def test_a_replay_leaves_what_has_no_position(spark: SparkSession, tmp_path: Path) -> None:
+    """No row of the log could close it, so nothing is appended for it."""
+    lake = Lake(tmp_path)
+    prefixed = [b"\0\0\0\0\1" + message("INSERT", 1, {"id": number}) for number in range(3)]
+    placed, *others = records(*prefixed)
+    lake.send_records([placed, *((value, None, None, None) for value, *_ in others)])
+    lake.apply_messages(spark, format=FORMAT)
+    assert dead_letters(spark, lake.places["log"]).count() == len(prefixed)
+    done = replay(spark, format=FORMAT, strip_registry_prefix=True, **lake.places)
+    assert (done.dead_letters, done.closed, done.left) == (3, 1, 2)
+    assert dead_letters(spark, lake.places["log"]).where("offset IS NULL").count() == 2
+    assert [*rows(spark, lake)] == [0]
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_a_target_without_table_takes_one_source(
+    spark: SparkSession, tmp_path: Path, table_format: str
+) -> None:
+    """Another table is refused after a restart too, in `verify` and `rebuild` as well."""
+    lake = lake_in(table_format, spark, tmp_path)
+    places = {**lake.places, "target": lake.places["target"].replace("{table}", "one")}
+    at = {name: places[name] for name in ("target", "table_format")}
+    sent = [
+        message("INSERT", 1, {"id": 1, "name": "t"}),
+        message("DELETE", 9, {"id": 2}, table="a"),
+        message("INSERT", 3, {"id": 1, "name": "a"}, table="a"),
+    ]
+    lake.send_records(records(*sent[:1]))
+    lake.send_records(records(*sent[1:], start=1))
+    lake.apply_messages(spark, format=FORMAT, target=at["target"])
+    late = message("UPDATE_AFTER", 5, {"id": 2, "name": "late"})
+    lake.send_records(records(late, message("INSERT", 4, {"id": 3}, database="z"), start=10))
+    lake.apply_messages(spark, format=FORMAT, target=at["target"])
+    found = refused(spark, places["log"], table_format=table_format).collect()
+    assert sorted((one["code"], one["offset"]) for one in found) == [
+        ("second-source", number) for number in (1, 2, 11)
+    ]
+    expected = {1: "t", 2: "late"}
+    assert {key: row["name"] for key, row in rows(spark, lake, "one").items()} == expected
+    assert not verify(spark, places["log"], **at).count()
+    with pytest.raises(OutputError, match=r"the log has no table d\.a; it has: d\.t$"):
+        rebuild(spark, places["log"], tables=["d.t", "d.a"], **at)
+    assert len(rebuild(spark, places["log"], tables=["d.t"], **at)) == 1
+    assert {key: row["name"] for key, row in rows(spark, lake, "one").items()} == expected
+    done = replay(spark, format=FORMAT, one_table=True, **places)
+    assert (done.refused, done.left) == (3, 0)
+    assert sorted(rows(spark, lake, "one")) == [1, 3]
+    assert not verify(spark, places["log"], one_table=True, **at).count()
 
 
 def test_a_table_belongs_to_one_query(spark: SparkSession, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def applied(root: Path, sent: Read, **options: Any) -> Lake:
         [(value, "topic", 0, offset) for offset, value in enumerate(sent.messages)],
         format=sent.format,
         target=f"{root}/tables/{{database}}",
+        one_table=True,
         key_columns=KEYS.get(sent.format),
         apply_truncates=True,
         batch_size=BATCH,

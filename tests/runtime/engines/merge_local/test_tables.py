@@ -14,6 +14,7 @@ from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import applied, change, content, eventful, placed, truncate
 
 import changewire.delta as cwd
+from changewire.engines.applied import SOURCE
 from changewire.engines.errors import (
     KeysMissingError,
     OutputError,
@@ -70,6 +71,40 @@ def test_a_late_write_finds_the_delete_of_a_decimal(tmp_path: Path) -> None:
     assert [*lake.json_rows()] == [two["id"]]
     keys = {row["key"] for row in lake.log("change")}
     assert keys == {f'{{"id":{row["id"]}}}' for row in (one, two)}
+
+
+def test_a_target_without_table_takes_one_source(tmp_path: Path) -> None:
+    """Another table is refused run by run, and its deletes hold nothing back, unless it may."""
+    lake, target = Lake(tmp_path), f"{tmp_path}/tables/one"
+    late = message("UPDATE_AFTER", 5, {"id": 2, "name": "late"})
+    sent = [
+        message("INSERT", 1, {"id": 1, "name": "t"}),
+        message("DELETE", 9, {"id": 2}, table="a"),
+        message("INSERT", 3, {"id": 1, "name": "a"}, table="a"),
+        message("INSERT", 3, {"id": 1, "name": "z"}, database="z"),
+    ]
+    for number, one in enumerate([*sent, late]):
+        lake.apply_records(records(one, start=number), target=target)
+    assert reasons(lake) == [("second-source", number) for number in (1, 2, 3)]
+    assert {key: row["name"] for key, row in lake.json_rows("one").items()} == {1: "t", 2: "late"}
+    more = message("INSERT", 4, {"id": 3, "name": "z"}, database="z")
+    lake.apply_records(records(more, start=10), target=target, one_table=True)
+    assert sorted(lake.json_rows("one")) == [1, 2, 3]
+
+
+def test_a_table_that_remembers_no_source(tmp_path: Path) -> None:
+    """One of an older version, or that several may feed, takes the first one of its log."""
+    lake, target = Lake(tmp_path), f"{tmp_path}/tables/one"
+    names = ["t", "u"]
+    for number, one in enumerate(names):
+        sent = records(message("INSERT", 1, {"id": number}, table=one), start=number)
+        lake.apply_records(sent, target=target, one_table=True)
+    assert sorted(lake.json_rows("one")) == [0, 1]
+    for number, one in enumerate(reversed(names)):
+        sent = records(message("INSERT", 2, {"id": 5}, table=one), start=10 + number)
+        lake.apply_records(sent, target=target)
+    assert reasons(lake) == [("second-source", 10)]
+    assert SOURCE in DeltaTable(target).metadata().configuration
 
 
 def test_names_lead_to_no_place_of_the_log(tmp_path: Path) -> None:

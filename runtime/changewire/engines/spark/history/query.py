@@ -20,12 +20,14 @@ from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import LOGGED, rows_in, truncates_of
+from changewire.engines.changelog.logged import accepted as of_kinds
 from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import newest
 from changewire.engines.spark.merge.current import accepted, is_named
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.variant import numbers_as_text, variants_of
@@ -94,11 +96,13 @@ def history(
     decode_options = options_of_log(format, key_columns, vendor)
     whole = LogPlace(log, table_format).read(spark)
     found = table_in(whole, table)
-    shape = _shape(found, row_schema, key_columns, decode_options)
+    changes = accepted(found, whole)
+    shape = _shape([changes, found], row_schema, key_columns, decode_options)
     truncates = []
     if apply_truncates:  # the driver has them in memory
-        logged = found.where(is_truncate()).toArrow().cast(LOGGED)
-        truncates = truncates_of(chain.from_iterable(map(rows_in, logged.to_batches())))
+        logged = newest(found.where(is_truncate()), whole).toArrow().cast(LOGGED)
+        rows = chain.from_iterable(map(rows_in, logged.to_batches()))
+        truncates = truncates_of(of_kinds(rows).truncates)
     make = Versions(shape, truncates, names)
 
     def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -106,7 +110,7 @@ def history(
         rows = (row for _, of_key in groups for row in make.rows([*of_key]))
         yield from batched(rows, make.schema)
 
-    effects = _effects_of(accepted(found, whole), shape)
+    effects = _effects_of(changes, shape)
     grouped = effects.repartition(GROUP).sortWithinPartitions(GROUP)
     versions = grouped.mapInArrow(each, spark_type(make.schema))
     if not isinstance(shape, _VariantRows):
@@ -127,7 +131,7 @@ class _VariantRows(JsonRows):
 
 
 def _shape(
-    log: DataFrame,
+    logs: Sequence[DataFrame],
     row_schema: RowsAs,
     key_columns: Sequence[str] | None,
     decode_options: DecodeOptions | None,
@@ -135,9 +139,9 @@ def _shape(
     if isinstance(row_schema, str) and row_schema in {"json", "variant"}:
         return JsonRows() if row_schema == "json" else _VariantRows()
     row = given_columns(row_schema, decode_options)
-    if not key_columns:  # those of any change; one job, which reads as little as it can
-        first = log.where(F.col("key").isNotNull()).select("key").first()
-        key_columns = keys_of([] if first is None else [first[0]])
+    if not key_columns:  # those of any change, one that a table takes if there is one
+        keys = (log.where(F.col("key").isNotNull()).select("key").first() for log in logs)
+        key_columns = keys_of(first[0] for first in keys if first is not None)
     return TypedRows(row, key_columns)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -17,6 +18,7 @@ from changewire.engines.changelog.source import LogRows
 from changewire.engines.changelog.trace import traced
 from changewire.engines.spark.history.query import spark_type, table_in
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import newest
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.tables.history import History
 
@@ -51,16 +53,19 @@ def trace(
     """
     wanted = wanted_key(key)
     rows = LogPlace(log, table_format).read(spark)
-    found = table_in(rows, table, MESSAGE)
+    found = newest(table_in(rows, table, MESSAGE), rows)
     has_key = F.col("key").isNotNull() | F.col("before_key").isNotNull()
 
     def is_wanted(text: str | None) -> bool:
         return text is not None and wanted.is_key(parsed(text))
 
-    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def each(
+        batches: Iterable[pa.RecordBatch], *, are_wanted: bool = True
+    ) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             keys = zip(*(batch.column(n).to_pylist() for n in ("key", "before_key")), strict=True)
-            yield batch.filter(pa.array([any(map(is_wanted, texts)) for texts in keys], pa.bool_()))
+            chosen = [any(map(is_wanted, texts)) == are_wanted for texts in keys]
+            yield batch.filter(pa.array(chosen, pa.bool_()))
 
     mine = found.where(has_key).mapInArrow(each, spark_type(READ))
     parts = [mine, *([found.where(is_truncate())] if apply_truncates else [])]
@@ -72,7 +77,9 @@ def trace(
     }
     if majors:  # the images of these updates may have other keys
         is_near = (F.col("op") == "update") & F.col("sequence.major").isin(*majors)
-        first = pa.concat_tables([first, _collected(found.where(is_near))])
+        others = partial(each, are_wanted=False)
+        images = found.where(has_key & is_near).mapInArrow(others, spark_type(READ))
+        first = pa.concat_tables([first, _collected(images)])
     return traced(LogRows(first), wanted, table, truncates=apply_truncates)
 
 

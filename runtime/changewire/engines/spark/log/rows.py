@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.engines.log import (
     ATTEMPT,
+    CLOSED,
     ELEMENT_PLACE,
     HELD,
     LOG_COLUMNS,
@@ -26,9 +27,9 @@ from changewire.version import VERSION
 IS_LATER: Final = f"other.{ATTEMPT} > row.{ATTEMPT}"
 """Condition of `without`: the other row is of a later replay."""
 
-_HAS_POSITION: Final = "({0}offset IS NOT NULL OR {0}number IS NOT NULL)"
 _IS_KNOWN: Final = (
-    f"other.kind <> '{DEAD_LETTER}' OR (row.kind = '{DEAD_LETTER}' AND row.value <=> other.value)"
+    f"other.kind NOT IN ('{DEAD_LETTER}', '{CLOSED}') "
+    f"OR (row.kind = '{DEAD_LETTER}' AND row.value <=> other.value)"
 )
 
 
@@ -54,7 +55,8 @@ def refused_rows(
 def dead_letters(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
     """Return the dead letters of a log that were not replayed, with reasons and original bytes.
 
-    A replay that decodes a dead letter appends a row with the same position, which closes it.
+    A replay that decodes a dead letter appends a row with the same position, which closes it, and
+    so does `close_dead_letters`.
 
     Args:
         spark: The session.
@@ -84,27 +86,43 @@ def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> Da
 
 
 def open_letters(rows: DataFrame) -> DataFrame:
-    """Return the open dead letters among the rows of a log.
+    """Return the open dead letters among the rows of a log, of each place the newest.
 
     A message that could not be read has one dead letter, of its first element; any element that it
     turns out to have closes it.
     """
-    newest = F.max_by(F.struct("*"), ATTEMPT).alias("newest")
-    letters = rows.where(F.col("kind") == DEAD_LETTER).groupBy(*ELEMENT_PLACE).agg(newest)
-    letters = letters.select("newest.*")
-    return without(letters, rows.where(F.col("kind").isin(CHANGE, CONTROL, MESSAGE)))
+    is_letter = F.col("kind") == DEAD_LETTER
+    kinds = (CHANGE, CONTROL, MESSAGE, CLOSED)
+    others = rows.where(F.col("kind").isin(*kinds) | (is_letter & _is_again()))
+    closes = (
+        f"({IS_LATER} OR other.kind IN ('{CHANGE}', '{CONTROL}', '{MESSAGE}') OR "
+        f"(other.kind = '{CLOSED}' AND other.{ATTEMPT} = row.{ATTEMPT}))"
+    )
+    return _once(without(rows.where(is_letter), others, closes))
 
 
 def open_refusals(rows: DataFrame) -> DataFrame:
-    """Return the open refusals among the rows of a log."""
+    """Return the open refusals among the rows of a log, of each place the newest."""
     found = rows.where(F.col("kind") == REFUSED)
-    again = rows.where(F.col("kind").isin(CHANGE, REFUSED) & (F.col(ATTEMPT) > 0))
-    return without(found, again, IS_LATER).dropDuplicates([*ELEMENT_PLACE])
+    again = rows.where(F.col("kind").isin(CHANGE, REFUSED) & _is_again())
+    return _once(without(found, again, IS_LATER))
+
+
+def newest(rows: DataFrame, log: DataFrame) -> DataFrame:
+    """Return rows of a log without those that a later replay decoded again.
+
+    All rows of the log are needed: a replay may give a change another table.
+    """
+    again = log.where(F.col("kind").isin(CHANGE, CONTROL) & _is_again())
+    return without(rows, again, IS_LATER)
 
 
 def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> DataFrame:
-    """Return the rows at whose place no other is, of those for which a condition is true."""
-    other = others.select(*HELD).alias("other")
+    """Return the rows at whose place no other is, of those for which a condition is true.
+
+    A row without a position is at a place of its own.
+    """
+    other = others.where(is_placed()).select(*HELD).alias("other")
     return rows.alias("row").join(other, _at_one_place() & F.expr(condition), "left_anti")
 
 
@@ -114,10 +132,10 @@ def lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
     Elements without a position it never has; for others the rule is that of
     `changewire.engines.log.lacking`.
     """
-    dead = log.where((F.col("kind") == DEAD_LETTER) & F.expr(_HAS_POSITION.format("")))
+    dead = log.where(F.col("kind").isin(DEAD_LETTER, CLOSED) & is_placed())
     later = (F.max(ATTEMPT) + 1).alias("later")
     attempts = dead.groupBy(*ELEMENT_PLACE).agg(later).alias("other")
-    new = without(rows, log, _HAS_POSITION.format("row.") + f" AND ({_IS_KNOWN})")
+    new = without(rows, log, _IS_KNOWN)
     found = new.alias("row").join(attempts, _at_one_place(), "left")
     attempt = F.coalesce("other.later", f"row.{ATTEMPT}").alias(ATTEMPT)
     return found.select(*(attempt if n == ATTEMPT else F.col(f"row.{n}") for n in rows.columns))
@@ -127,3 +145,19 @@ def _at_one_place() -> Column:
     """Return the condition that `row` and `other` have the same place."""
     names = ((F.col(f"row.{name}"), F.col(f"other.{name}")) for name in ELEMENT_PLACE)
     return reduce(and_, (one.eqNullSafe(other) for one, other in names))
+
+
+def is_placed() -> Column:
+    """Return the condition that a row has a position."""
+    return F.col("offset").isNotNull() | F.col("number").isNotNull()
+
+
+def _once(rows: DataFrame) -> DataFrame:
+    """Return one row of each place."""
+    own = F.when(~is_placed(), F.monotonically_increasing_id())
+    return rows.withColumn("_own", own).dropDuplicates([*ELEMENT_PLACE, "_own"]).drop("_own")
+
+
+def _is_again() -> Column:
+    """Return the condition that a replay appended a row."""
+    return F.col(ATTEMPT) > 0

@@ -7,13 +7,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ATTEMPT
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import IS_LATER, open_refusals, without
+from changewire.engines.spark.log.rows import newest, open_refusals, without
 from changewire.engines.spark.merge.becomes import becomes
 from changewire.engines.spark.merge.befores import moved_in
-from changewire.engines.spark.merge.from_log import is_change, with_effects
+from changewire.engines.spark.merge.facts import truncates_in
+from changewire.engines.spark.merge.from_log import is_change, is_truncate, with_effects
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
@@ -30,6 +29,7 @@ def current(
     table: str,
     table_format: str = "delta",
     where: str | None = None,
+    apply_truncates: bool = False,
 ) -> DataFrame:
     """Return the newest version of each row of a table, as a log has it.
 
@@ -42,13 +42,18 @@ def current(
             dots.
         table_format: Format of the log.
         where: Condition in SQL on rows of the log, such as ``"timestamp < '2026-07-01'"``.
+        apply_truncates: Whether truncates remove rows.
 
     Returns:
         ``key`` and ``row``, both JSON text, and ``_changewire``, as in a table of JSON text.
     """
     rows = LogPlace(log, table_format).read(spark)
     rows = rows if where is None else rows.where(where)
-    found = rows_of_log(rows.where(is_named(table)), rows, JsonShape())
+    mine, floor = rows.where(is_named(table)), OLDEST
+    if apply_truncates:
+        truncates = truncates_in(newest(mine.where(is_truncate()), rows))
+        floor = max(truncates.values(), default=OLDEST)
+    found = rows_of_log(mine, rows, JsonShape(), floor)
     named, state = F.col(NAMED), F.col(STATE)
     columns = (named["key"].alias("key"), F.col(CONTENT).alias("row"), state.alias("_changewire"))
     return found.where(~state["deleted"]).select(*columns)
@@ -86,10 +91,5 @@ def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OL
 
 
 def accepted(mine: DataFrame, log: DataFrame) -> DataFrame:
-    """Return the changes of a table that it takes, each as the newest replay decoded it.
-
-    All rows of the log are needed: a replay may give a change another table.
-    """
-    changes = without(mine.where(is_change()), open_refusals(mine))
-    again = log.where(F.col("kind").isin(CHANGE, CONTROL) & (F.col(ATTEMPT) > 0))
-    return without(changes, again, IS_LATER)
+    """Return the changes of a table that it takes, each as the newest replay decoded it."""
+    return newest(without(mine.where(is_change()), open_refusals(mine)), log)

@@ -17,10 +17,11 @@ from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE
-from changewire.engines.log import REFUSED
+from changewire.engines.log import ELEMENT_PLACE, REFUSED
 from changewire.engines.spark.decode import group_columns
 from changewire.engines.spark.frames import counted_rows, totals
 from changewire.engines.spark.log.place import schema_of
+from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import (
     deletes_something,
     is_change,
@@ -29,6 +30,7 @@ from changewire.engines.spark.merge.from_log import (
     source_columns,
 )
 from changewire.engines.spark.merge.options import ApplyOptions
+from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.plan import BatchSources, SchemaOf
@@ -38,7 +40,7 @@ from changewire.tables.routing import NAMES, WRITE, RouteKey, Routing, in_order,
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
 
-_UNROUTED: Final = ("name-collision", "table-missing", "too-many-tables")
+_UNROUTED: Final = ("name-collision", "second-source", "table-missing", "too-many-tables")
 """Codes of changes that found no table."""
 
 
@@ -272,7 +274,8 @@ def known_log(
     sums = {
         **facts_columns(),
         "landed": F.count_if(is_change() | is_truncate()),
-        "unrouted": F.count_if(is_unrouted),
+        # A query that was killed may have refused an element twice.
+        "unrouted": F.count_distinct(F.when(is_unrouted, F.struct(*ELEMENT_PLACE))),
     }
     # The operation that is grouped by is not the column that the aggregations read.
     grouped = log.where(chosen).groupBy(*source_columns(), op)
@@ -280,7 +283,10 @@ def known_log(
     # A source of which all changes were refused has no table.
     truncates = truncates_in(log) if with_truncates else {}
     facts = facts_of(found.where("landed > unrouted").collect(), truncates)
-    spark = log.sparkSession
+    spark, tables = log.sparkSession, format_of(table_format)
     return KnownLog(
-        routing, facts, lambda one: schema_of(spark, table_format, one.name) is not None
+        routing,
+        facts,
+        lambda one: schema_of(spark, table_format, one.name) is not None,
+        lambda one: SparkTable(one.name, tables).source(spark),
     )

@@ -11,13 +11,14 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from changewire.engines.effects import EFFECTS, effects_of_logged
+from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import READ
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
-from changewire.tables.routing import NAMES, TRUNCATE, Namespace, Routing
+from changewire.tables.routing import NAMES, TRUNCATE, Routing, has_one_source
 from changewire_messages.tables.spark import ROW_MUTATION
 
 _MOST: Final = 1024
@@ -45,18 +46,22 @@ def deletes_something() -> Column:
     return (F.col("op") == DELETE) | F.col("before_key").isNotNull() | is_lone_before()
 
 
-def feeds(routing: Routing, target: Target, namespaces: Iterable[Namespace]) -> Any:
-    """Return the condition that a row of a log goes to a table, which some namespaces feed."""
+def feeds(routing: Routing, target: Target, known: KnownLog) -> Any:
+    """Return the condition that a row of a log goes to a table."""
     source, named = F.col("source"), F.lit(True)  # noqa: FBT003 - a column of this value
+    is_write = F.col("op").isin(*WRITES)
+    fields = {name: source[name] for name in NAMES}
+    if routing.default_table is not None:
+        default = F.when(is_write, F.lit(routing.default_table))
+        fields["table"] = F.coalesce(source["table"], default)
     for name, value in zip(routing.template.fields, target.origin, strict=True):
-        field = source[name]
-        if name == "table" and value == routing.default_table:
-            field = F.when(F.col("op").isin(*WRITES), F.coalesce(field, F.lit(value))).otherwise(
-                field
-            )
-        named = named & field.eqNullSafe(F.lit(value))
+        named = named & fields[name].eqNullSafe(F.lit(value))
+    owner = known.tables.sources.get(target) if has_one_source(routing) else None
+    for name, field in fields.items() if owner is not None else ():  # as `takes` says
+        is_same = field.eqNullSafe(F.lit(getattr(owner, name)))
+        named = named & (is_same | (field.isNull() & ~is_write))
     everywhere = F.lit(False)  # noqa: FBT003 - as above
-    for system, database in namespaces:
+    for system, database in known.namespaces(target):
         is_one = source["system"].eqNullSafe(system) & source["database"].eqNullSafe(
             F.lit(database)
         )

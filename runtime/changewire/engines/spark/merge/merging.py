@@ -83,7 +83,12 @@ class BatchMerge:
             self.options.tables.apply_truncates,
         )
         self.counts += not_applied(operations, with_truncates=with_truncates)
-        routes = find_routes(sources.route_keys, self.options.routing, self.known.tables)
+        routes = find_routes(
+            sources.route_keys,
+            self.options.routing,
+            self.known.tables,
+            lambda one: SparkTable(one.name, self.options.format).source(self.spark),
+        )
         self._refuse_routes(routes)
         if self.options.has_embedded:
             sources = self._with_schemas()
@@ -150,7 +155,12 @@ class BatchMerge:
         """Make a table or give it new columns, and remove the rows that a truncate removes."""
         there, query, options = self.query.there, self.query.query, self.options
         there[part.target] = part.table.make(
-            self.spark, part.shape, query, there[part.target], has_changed=has_changed
+            self.spark,
+            part.shape,
+            query,
+            there[part.target],
+            has_changed=has_changed,
+            source=self.known.tables.sources.get(part.target),
         )
         if options.tables.view is not None and (part.is_new or has_changed):
             part.table.view(self.spark, view_of(options.tables.view, part.target), part.shape)
@@ -191,7 +201,7 @@ class BatchMerge:
                 bounds = least, deleted
         if deleted is None:
             return Held(rows, floor=floor, has_patches=has_patches)
-        is_of_table = feeds(self.options.routing, part.target, self.known.namespaces(part.target))
+        is_of_table = feeds(self.options.routing, part.target, self.known)
         deletes = logged_deletes(
             self.log,
             is_of_table,

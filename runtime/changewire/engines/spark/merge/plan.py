@@ -41,11 +41,13 @@ class There:
         columns: Its columns.
         keys: Columns of its key; None if they are not known.
         is_owned: Whether it belongs to a query.
+        source: The source that it remembers; None without one.
     """
 
     columns: StructType
     keys: tuple[str, ...] | None
     is_owned: bool = True
+    source: Source | None = None
 
 
 class _Rules(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from itertools import chain
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import OutputError
+from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
@@ -19,9 +20,8 @@ from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable, row_columns
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.verify import shape_of
-from changewire.tables.names import Target, dotted, template_of
+from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
-from changewire_messages.change import Source
 
 
 def rebuild(
@@ -35,6 +35,7 @@ def rebuild(
     default_table: str | None = None,
     apply_truncates: bool = False,
     deletes: str = "remove",
+    one_table: bool = False,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
@@ -45,45 +46,56 @@ def rebuild(
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
         target: Path or name of the tables, as for `apply_changes`.
-        tables: Names of sources such as ``shop.orders``; None for all that the log has.
+        tables: Names of sources such as ``shop.orders``, whatever fields the target has, or of
+            these fields alone; None for all tables that the log has.
         where: Condition in SQL on rows of the log, such as ``"timestamp >= '2026-07-01'"``.
         table_format: Format of log and tables.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates are applied.
         deletes: As for `apply_changes`.
+        one_table: As for `apply_changes`.
 
     Returns:
         Paths or names of the tables that were rebuilt.
 
     Raises:
-        OutputError: A table does not exist; `apply_changes` makes tables.
+        OutputError: The log has no table of a name, or a table does not exist; `apply_changes`
+            makes tables.
     """
-    place, routing = LogPlace(log, table_format), Routing(template_of(target), default_table)
-    whole = place.read(spark)
+    routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
+    whole = LogPlace(log, table_format).read(spark)
     rows = whole if where is None else whole.where(where)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
-    wanted = None if tables is None else {*tables}
     made: list[str] = []
     with batch_settings(spark):
-        for one in known.tables.names.values():
-            if wanted is None or _name(one, routing) in wanted:
-                mine = rows.where(feeds(routing, one, known.namespaces(one)))
-                table = SparkTable(one.name, format_of(table_format))
-                shape = shape_of(spark, table)
-                if shape is None:
-                    text = f"{table.target}: no table to rebuild; apply_changes makes tables"
-                    raise OutputError(text)
-                found = rows_of_log(mine, rows, shape, known.truncated(one))
-                _overwrite(table, shape, found, keeps_deleted=deletes == "flag")
-                made.append(one.name)
+        for one in _chosen(known, tables):
+            mine = rows.where(feeds(routing, one, known))
+            table = SparkTable(one.name, format_of(table_format))
+            shape = shape_of(spark, table)
+            if shape is None:
+                text = f"{table.target}: no table to rebuild; apply_changes makes tables"
+                raise OutputError(text)
+            found = rows_of_log(mine, rows, shape, known.truncated(one))
+            _overwrite(table, shape, found, keeps_deleted=deletes == "flag")
+            made.append(one.name)
     return made
 
 
-def _name(target: Target, routing: Routing) -> str:
-    """Return the name of the source of a table for people."""
-    names: dict[str, Any] = {"system": "", "database": None, "schema": None, "table": None}
-    names |= zip(routing.template.fields, target.origin, strict=True)
-    return dotted(Source(**names))
+def _chosen(known: KnownLog, names: Iterable[str] | None) -> list[Target]:
+    """Return the tables of a log, or those of some names: of a source, or of the target's fields.
+
+    An OutputError says which tables there are instead of one that the log does not have.
+    """
+    every = {one: known.names(one) for one in known.tables.names.values()}
+    if names is None:
+        return [*every]
+    taken = {one: {*found, ".".join(one.origin)} for one, found in every.items()}
+    wanted = {*names}
+    missing = sorted(wanted.difference(*taken.values()))
+    if missing:
+        there = ", ".join(sorted({*chain.from_iterable(every.values())}))
+        raise OutputError(f"the log has no table {', '.join(missing)}; it has: {there}")
+    return [one for one, found in taken.items() if not wanted.isdisjoint(found)]
 
 
 def _overwrite(table: SparkTable, shape: Shape, found: DataFrame, *, keeps_deleted: bool) -> None:

@@ -13,7 +13,13 @@ from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
 from changewire.engines.options import ApplyKeywords, asked
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import log_rows, open_letters, open_refusals, refused_rows
+from changewire.engines.spark.log.rows import (
+    is_placed,
+    log_rows,
+    open_letters,
+    open_refusals,
+    refused_rows,
+)
 from changewire.engines.spark.merge.facts import facts_of_batch, known_log
 from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
@@ -96,8 +102,10 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
     letters = open_letters(whole).where(condition).localCheckpoint()
     refusals = open_refusals(whole).where(condition).localCheckpoint()
     with batch_settings(spark) as partitions:
-        decoded = _elements(letters, whole, options).withColumn(_AGAIN, F.lit(0))
-        again = _changes(refusals, whole)
+        # What has no position stays open: no row could close it.
+        decoded = _elements(letters.where(is_placed()), whole, options)
+        decoded = decoded.withColumn(_AGAIN, F.lit(0))
+        again = _changes(refusals.where(is_placed()), whole)
         rows = decoded.unionByName(again, allowMissingColumns=True).localCheckpoint()
         facts = facts_of_batch(rows, options)
         known = known_log(

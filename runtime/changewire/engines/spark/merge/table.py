@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import OWNER, decided_name, keys_in, owned_by
+from changewire.engines.applied import OWNER, decided_name, keys_in, owned_by, source_in
 from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import ROW
 from changewire.engines.retries import WriteConflictError, retried
@@ -25,6 +25,7 @@ from changewire.engines.spark.merge.shapes import JsonShape, Shape
 from changewire.engines.spark.parts import quoted
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
+from changewire_messages.change import Source
 
 _CONFLICT: Final = re.compile(
     r"DELTA_CONCURRENT_|Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception"
@@ -65,7 +66,12 @@ class SparkTable:
                 "other's changes. Choose another target, or stop that query and take it over by "
                 "changewire.spark.adopt_table"
             )
-        return There(columns, keys_in(properties), owner is not None)
+        return There(columns, keys_in(properties), owner is not None, source_in(properties))
+
+    def source(self, spark: SparkSession) -> Source | None:
+        """Return the source that the table remembers; None without a table, or a source."""
+        is_there = schema_of(spark, self.format.name, self.target) is not None
+        return source_in(properties_of(spark, self.identifier)) if is_there else None
 
     def make(
         self,
@@ -75,17 +81,23 @@ class SparkTable:
         there: There | None,
         *,
         has_changed: bool,
+        source: Source | None,
     ) -> There:
-        """Make the table if it does not exist, or give it new columns; return it."""
-        owned = owned_by(query, shape.keys)
+        """Make the table if it does not exist, or give it new columns; return it.
+
+        It remembers the source, if there is one.
+        """
+        owned = owned_by(query, shape.keys, source)
         if there is None:
             self.format.create(spark, self.target, shape.columns, owned)
             check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
         elif has_changed:
             self.format.evolve(spark, self.target, shape.columns)
-        if there is not None and (there.keys is None or not there.is_owned):
+        held = None if there is None else there.source
+        is_known = there is None or (there.keys is not None and there.is_owned)
+        if not is_known or (there is not None and source not in {None, held}):
             set_properties(spark, self.identifier, owned)
-        return There(shape.columns, shape.keys)
+        return There(shape.columns, shape.keys, source=source or held)
 
     def truncate(self, spark: SparkSession, floor: Order) -> int | None:
         """Delete the rows that are older than a truncate; return how many, if that is known."""

@@ -37,6 +37,7 @@ def verify(
     table_format: str = "delta",
     default_table: str | None = None,
     apply_truncates: bool = False,
+    one_table: bool = False,
 ) -> DataFrame:
     """Compare tables with the log that they were made of; each row that differs is returned.
 
@@ -47,6 +48,7 @@ def verify(
         table_format: Format of log and tables.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates were applied.
+        one_table: As for `apply_changes`.
 
     Returns:
         ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
@@ -54,8 +56,8 @@ def verify(
         that the row should be from: ``major``, ``minor``, ``topic``, ``partition``, ``offset`` and
         ``element``, of a row that should be deleted those of its delete. No rows: all is right.
     """
-    place, routing = LogPlace(log, table_format), Routing(template_of(target), default_table)
-    rows = place.read(spark)
+    routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
+    rows = LogPlace(log, table_format).read(spark)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     parts = [
         _faults(spark, rows, one, known, routing, table_format)
@@ -92,7 +94,7 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     table = SparkTable(target.name, format_of(table_format))
     there = shape_of(spark, table)
     shape = there or JsonShape()
-    mine = log.where(feeds(routing, target, known.namespaces(target)))
+    mine = log.where(feeds(routing, target, known))
     expected = rows_of_log(mine, log, shape, known.truncated(target))
     is_live = ~F.col(STATE)["deleted"]
     should = expected.select(
