@@ -117,8 +117,8 @@ def _show_version(*, wanted: bool) -> None:
 
 
 _EXIT_CODES = (
-    "Exit codes: 0: success, and every message was valid; 1: some messages were not valid (for run "
-    "and stream only with --fail-on); 2: wrong usage, or a failure."
+    "Exit codes: 0: success, and every message was valid; 1: some messages were not valid (run "
+    "and stream: by --fail-on); 2: wrong usage, or a failure."
 )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from changewire.cli.findings import PYSPARK, Finding, Status, installed
 from changewire.cli.stderr import notice
+from changewire.engines.errors import JobError
 from changewire.tested import RELEASES, Release, line, ran_with, with_all_connectors
 
 _KINDS: Final = {
@@ -98,8 +99,6 @@ def _tested(pyspark: str, needed: Sequence[str]) -> tuple[Release, str]:
     if tested is None or untested:
         names = " and no ".join(_KINDS[name][0] for name in untested)
         places = ", ".join(RELEASES[name] for name in untested)
-        from changewire.jobs.checks import JobError  # loads Arrow
-
         raise JobError(
             f"no {names} was tested with Spark {pyspark}: pip install "
             f'"pyspark=={with_all_connectors().pyspark}", or name the coordinates by --packages. '

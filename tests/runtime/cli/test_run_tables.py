@@ -134,7 +134,7 @@ def test_what_was_not_applied_is_said(
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(told))
     places = ("--output", "out", "--target", "lake/{table}")
     ended = cli("run", "-f", "dataworks-json", "in.jsonl", *places)
-    assert ended.exit_code == 0  # a change was refused
+    assert ended.exit_code == 1  # all changes of a table were refused
     shown = " ".join(ended.stderr.split())
     page = Path("out/report.html").read_text("utf-8")
     for name in ("refused", "truncates_not_applied", "statements_without_rows"):

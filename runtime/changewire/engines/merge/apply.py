@@ -144,6 +144,7 @@ class Run:
             self._options.log,
             f", delta-rs {deltalake.__version__}",
             dict(sorted((+self._merges.counts).items())),
+            self._merges.by_table,
         )
 
     def _appended(self, rows: pa.Table) -> pa.Table:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.applied import check_keys, not_applied
+from changewire.engines.by_table import ChangesByTable
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
-from changewire.engines.merge.facts import facts_of
+from changewire.engines.merge.facts import changes_by_table, facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import MUTATIONS, mutations_of
@@ -40,6 +41,7 @@ class Merges:
     log: LocalLog
     known: KnownLog
     counts: Counter[str] = field(default_factory=Counter)
+    by_table: ChangesByTable = field(default_factory=ChangesByTable)
 
     def merge(self, rows: pa.Table) -> dict[int, Refusal]:
         """Merge decoded rows with `EFFECTS`; return why changes are refused, by their numbers.
@@ -81,6 +83,7 @@ class Merges:
             refused |= failures
         known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
+        self.by_table.add_all(changes_by_table(rows, refused))
         with_truncates = options.tables.apply_truncates
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.by_table import TableChanges
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DEAD_LETTER
@@ -59,6 +60,7 @@ class Tally:
         output: str,
         engine: str,
         tables: Mapping[str, int] | None = None,
+        changes_by_table: Mapping[str, TableChanges] | None = None,
     ) -> Outcome:
         """Return the outcome of a run that is at its end."""
         return Outcome(
@@ -72,6 +74,7 @@ class Tally:
             tables=tables,
             native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
             already_in_log=self._known,
+            changes_by_table=changes_by_table or {},
         )
 
 

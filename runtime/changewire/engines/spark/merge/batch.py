@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import check_keys
+from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
-from changewire.engines.options import BatchId, StreamListener, TableCounts
+from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.spark.cause import named_errors, repeated_if_lost
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.land import check_dead_letters
@@ -54,7 +55,7 @@ class Merger:
 
     def _written(
         self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
-    ) -> TableCounts:
+    ) -> Applied:
         spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
         check_dead_letters(options.tables.max_dead_letters, facts.counts, rows, batch.number)
         if self.known is None:
@@ -74,4 +75,4 @@ class Merger:
             rows = refused_rows(refused, F.col(WHY), options.decode_options.format)
             log.append(rows, f"{batch.query}-refused", batch.number)
         self.known.add(facts.facts)
-        return dict(sorted((+merge.counts).items()))
+        return Applied(dict(sorted((+merge.counts).items())), merge.by_table)
