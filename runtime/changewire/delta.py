@@ -16,6 +16,7 @@ print(outcome.counts.dead_letters, outcome.tables)
 from changewire.extras import install
 
 try:
+    from changewire.engines.merge.adopt import adopt_table
     from changewire.engines.merge.apply import apply_changes
 except ImportError as _error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from _error
@@ -47,5 +48,6 @@ __all__ = [
     "RowSchema",
     "StreamError",
     "TooManyDeadLettersError",
+    "adopt_table",
     "apply_changes",
 ]

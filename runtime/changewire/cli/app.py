@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "trace": "Show which changes produced a row.",
     "dead-letters": "Show the open dead letters and refused changes of a log.",
     "replay": "Apply dead letters and refused changes again.",
+    "adopt": "Let the next run or stream take a table over.",
     "verify": "Compare tables with their log.",
     "rebuild": "Rebuild tables from their log.",
     "doctor": "Check the environment.",

@@ -146,7 +146,7 @@ def test_too_many_dead_letters_end_a_run(run: Callable[..., Ended], mixed: Path)
     """Nothing of the batch is written."""
     ended = run(mixed, "--default-table", "none", "--max-dead-letters", "1")
     assert ended.exit_code == 2
-    assert "max_dead_letters is 1. Nothing of the batch was written" in " ".join(
+    assert "--max-dead-letters is 1. Nothing of the batch was written" in " ".join(
         ended.stderr.split()
     )
     assert not Path("lake").exists()

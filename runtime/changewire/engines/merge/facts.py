@@ -80,17 +80,23 @@ def changes_by_table(rows: pa.Table, refused: Mapping[int, Refusal]) -> ChangesB
     columns = (one.to_pylist() for one in (_names(part), part["kind"], part["key"]))
     for number, name, kind, key in zip(numbers, *columns, strict=True):
         why = refused[number]
-        first = FirstRefusal(why.code, why.text, _key_columns(key))
+        first = FirstRefusal(why.code, why.text, _names_in(key))
         found.add(name, TableChanges(int(kind != CHANGE), 1, 0, first))
     return found
 
 
-def _key_columns(key: str | None) -> list[str]:
-    """Return the columns of a key of a log; none if it is not a JSON object."""
+def _names_in(text: str | None) -> list[str]:
+    """Return the columns of a key or row of a log; none if it is not a JSON object."""
     try:
-        return [] if key is None else [*parsed(key)]
+        return [] if text is None else [*parsed(text)]
     except ValueError:
         return []
+
+
+def columns_of(changes: pa.Table) -> set[str]:
+    """Return the columns of the rows of changes."""
+    texts = (text for name in ("before", "after") for text in changes[name].to_pylist())
+    return {name for text in texts for name in _names_in(text)}
 
 
 def _names(rows: pa.Table) -> pa.Array:

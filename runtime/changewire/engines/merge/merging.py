@@ -15,7 +15,7 @@ from changewire.engines.by_table import ChangesByTable
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
-from changewire.engines.merge.facts import changes_by_table, facts_of
+from changewire.engines.merge.facts import changes_by_table, columns_of, facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import MUTATIONS, mutations_of
@@ -96,5 +96,10 @@ class Merges:
 
     def check_keys(self, rows: pa.Table) -> None:
         """Refuse a batch in which no change has a key, if none ever had one."""
-        keys = rows.filter(pc.equal(rows["kind"], CHANGE))["key"]
-        check_keys(len(keys), keys.null_count, has_tables=bool(self.known.tables.names))
+        changes = rows.filter(pc.equal(rows["kind"], CHANGE))
+        check_keys(
+            (len(changes), changes["key"].null_count),
+            self.options.decode_options.key_columns,
+            lambda: columns_of(changes),
+            has_tables=bool(self.known.tables.names),
+        )

@@ -16,7 +16,7 @@ from changewire.engines.spark.cause import named_errors, repeated_if_lost
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.land import check_dead_letters
 from changewire.engines.spark.log.rows import log_rows, refused_rows
-from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
+from changewire.engines.spark.merge.facts import BatchFacts, columns_of, facts_of_batch, known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY
@@ -65,7 +65,12 @@ class Merger:
                 there, options.routing, with_truncates=with_truncates, table_format=log.table_format
             )
         sources, has_tables = facts.sources, bool(self.known.tables.names)
-        check_keys(sources.changes, sources.key_missing, has_tables=has_tables)
+        check_keys(
+            (sources.changes, sources.key_missing),
+            options.decode_options.key_columns,
+            lambda: columns_of(rows),
+            has_tables=has_tables,
+        )
         log.append(log_rows(rows), batch.query, batch.number)
         merge = BatchMerge(self.query, self.known, rows, facts, log.read(spark), most)
         merge.tables()

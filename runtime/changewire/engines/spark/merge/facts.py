@@ -265,6 +265,14 @@ def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
     ]
 
 
+def columns_of(rows: DataFrame) -> set[str]:
+    """Return the columns of the rows of changes, by one job."""
+    names = (F.json_object_keys(name) for name in ("before", "after"))
+    filled = (F.coalesce(one, F.array().cast("array<string>")) for one in names)
+    found = rows.where(F.col("kind") == CHANGE).select(F.explode(F.array_union(*filled)))
+    return {row[0] for row in found.distinct().collect()}
+
+
 def known_log(
     log: DataFrame | None, routing: Routing, *, with_truncates: bool, table_format: str
 ) -> KnownLog:
