@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from changewire.cli.ending import REJECTED, SIGNALLED, VALID
+from changewire.cli.flags import in_flags, options_in
+from changewire.cli.options import DECODE_FLAGS
 from changewire.cli.queries import bounded
 from changewire.cli.stderr import counted, notice
+from changewire.cli.streams import TABLE_FLAGS
 from changewire.engines.options import allowed
 from changewire.report.text import NAME, visible
 
@@ -77,12 +80,15 @@ def say_losses(outcome: Outcome, command: str | None, *, is_failure: bool, as_js
 
     `command` shows more of it, if there is one.
     """
-    lines = [*_losses(outcome)]
+    lines, flags = [*_losses(outcome)], options_in({**DECODE_FLAGS, **TABLE_FLAGS})
     if lines and command is not None:
         lines.append(f"to see why: {command}")
     if lines:
-        style = "red" if is_failure else "yellow"
-        notice("error" if is_failure else "note", lines, as_json=as_json, style=style)
+        style, texts = "red" if is_failure else "yellow", [in_flags(one, flags) for one in lines]
+        notice("error" if is_failure else "note", texts, as_json=as_json, style=style)
+    if outcome.unmatched is not None:
+        text = in_flags(str(outcome.unmatched), flags)
+        notice("note", text, as_json=as_json, style="yellow")
 
 
 def _losses(outcome: Outcome) -> Iterator[str]:

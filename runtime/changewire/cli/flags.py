@@ -20,8 +20,14 @@ _NAME: Final = re.compile(
 
 def flags_of(command: Callable[..., Any]) -> dict[str, str]:
     """Return the options of a command by the names of its parameters."""
+    hints = get_type_hints(command, include_extras=True)
+    return options_in({name: (hint, None) for name, hint in hints.items()})
+
+
+def options_in(parameters: Mapping[str, tuple[Any, Any]]) -> dict[str, str]:
+    """Return options by the names of parameters, each with its annotation and its default."""
     found = {}
-    for name, hint in get_type_hints(command, include_extras=True).items():
+    for name, (hint, _) in parameters.items():
         for one in getattr(hint, "__metadata__", ()):
             if isinstance(one, OptionInfo):
                 # Within Annotated the first name is where a default would be.

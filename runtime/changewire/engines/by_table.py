@@ -74,13 +74,28 @@ class ChangesByTable(dict[str, TableChanges]):
             self.add(name, found)
 
 
+class Unmatched(NamedTuple):
+    """Names of types by table that are the name of no table, and the first names of tables."""
+
+    names: Sequence[str]
+    tables: Sequence[str]
+
+    def __str__(self) -> str:
+        """Return a sentence for people."""
+        named = ", ".join(self.names)
+        there = f"tables are: {', '.join(self.tables)}" if self.tables else "there are no tables"
+        return f"`row_schema` has types for {named}, and no table has such a name; {there}"
+
+
 class Applied(NamedTuple):
     """What became of the changes of a batch in tables.
 
     Attributes:
         counts: In all tables, see `changewire.engines.applied.COUNTED`.
         by_table: By the tables of the source.
+        unmatched: Names of types that no table has had so far; None if there are none.
     """
 
     counts: Mapping[str, int] = {}
     by_table: Mapping[str, TableChanges] = {}
+    unmatched: Unmatched | None = None

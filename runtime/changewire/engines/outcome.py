@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from changewire.engines.by_table import TableChanges
+from changewire.engines.by_table import TableChanges, Unmatched
 from changewire.engines.counts import Counts
 from changewire.engines.native import KernelCounts
 
@@ -75,6 +75,7 @@ class Outcome:
         look_alikes: Formats that the dead letters look like; None where none was looked for.
         already_in_log: How many elements the log had already; they are counted, and not appended.
         changes_by_table: What became of the changes that were merged, by the tables of the source.
+        unmatched: Names of types by table that no table has; None if there are none.
     """
 
     counts: Counts
@@ -91,6 +92,7 @@ class Outcome:
     look_alikes: LookAlikes | None = None
     already_in_log: int = 0
     changes_by_table: Mapping[str, TableChanges] = field(default_factory=dict)
+    unmatched: Unmatched | None = None
 
     @property
     def unapplied(self) -> int:

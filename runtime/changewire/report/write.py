@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
+from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges, Unmatched
 from changewire.engines.errors import naming
 from changewire.engines.options import LOG
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
@@ -66,6 +66,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
         **({} if outcome.tables is None else _tables(outcome)),
+        **({} if outcome.unmatched is None else {"unmatched": _unmatched(outcome.unmatched)}),
         **({} if command is None else {"next_command": command}),
         **({"already_in_log": outcome.already_in_log} if outcome.already_in_log else {}),
     }
@@ -81,6 +82,12 @@ def next_command(outcome: Outcome) -> str | None:
         return None
     output = shlex.quote(os.fspath(outcome.output))
     return f"changewire dead-letters {output}{' --refused' if is_refused else ''}"
+
+
+def _unmatched(found: Unmatched) -> dict[str, list[str]]:
+    return {
+        key: [visible(name, NAME) for name in names] for key, names in found._asdict().items()
+    }
 
 
 def _tables(outcome: Outcome) -> dict[str, Any]:

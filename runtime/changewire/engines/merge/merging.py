@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.applied import check_keys, not_applied
-from changewire.engines.by_table import ChangesByTable
+from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
@@ -87,6 +87,12 @@ class Merges:
         with_truncates = options.tables.apply_truncates
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
+
+    def applied(self) -> Applied:
+        """Return what became of all changes."""
+        counts = dict(sorted((+self.counts).items()))
+        unmatched = self.options.unmatched(self.known.tables.names.values())
+        return Applied(counts, self.by_table, unmatched)
 
     def _there(self, target: Target) -> TableThere:
         """Return the columns and the key of a table before a batch."""

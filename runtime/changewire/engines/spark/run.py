@@ -111,6 +111,7 @@ def _run_query(
         native=batches.counts.native,
         tables=None if tables is None else dict(sorted(batches.tables.items())),
         changes_by_table=batches.by_table,
+        unmatched=batches.unmatched,
         start_seconds=ready - started,
     )
 

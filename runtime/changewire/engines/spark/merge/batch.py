@@ -80,4 +80,5 @@ class Merger:
             rows = refused_rows(refused, F.col(WHY), options.decode_options.format)
             log.append(rows, f"{batch.query}-refused", batch.number)
         self.known.add(facts.facts)
-        return Applied(dict(sorted((+merge.counts).items())), merge.by_table)
+        unmatched = options.unmatched(self.known.tables.names.values())
+        return Applied(dict(sorted((+merge.counts).items())), merge.by_table, unmatched)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from changewire.engines.by_table import Applied, ChangesByTable
+from changewire.engines.by_table import Applied, ChangesByTable, Unmatched
 from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
@@ -100,6 +100,7 @@ class CommittedBatches:
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
         self.by_table: ChangesByTable = ChangesByTable()
+        self.unmatched: Unmatched | None = None
         self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
@@ -119,6 +120,7 @@ class CommittedBatches:
         self.counts.add_all(counts)
         self.tables.update(merged.counts)
         self.by_table.add_all(merged.by_table)
+        self.unmatched = merged.unmatched
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         gaps = self.totals.offset_gaps
         if progress.offset_gaps is not None:
