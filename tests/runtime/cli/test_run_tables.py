@@ -300,7 +300,31 @@ def test_types_are_given_by_table(
     (row,) = DeltaTable("lake/d/t").to_pyarrow_table().to_pylist()
     assert (row["id"], row["name"]) == (1, "a")
     assert DeltaTable("lake/d/u").to_pyarrow_table().column_names == ["key", "row", "_changewire"]
+    assert "no table has such a name" not in ended.stderr
     (tmp_path / "rows.json").write_text("[]", encoding="utf-8")
     ended = cli("run", "-f", "dataworks-json", *places, *options)
     assert ended.exit_code == 2
     assert "a schema of rows is a JSON object" in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize("engine", ["python", "spark"])
+def test_types_of_no_table_are_reported(
+    request: pytest.FixtureRequest,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+) -> None:
+    """The names that match nothing, and those that tables have, are in a line and the report."""
+    if engine == "spark":
+        _: SparkSession = request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topic.jsonl").write_bytes(message("INSERT", 1, {"id": 1}))
+    (tmp_path / "rows.json").write_text('{"d.t": "embedded", "t": "json"}', encoding="utf-8")
+    places = ("--output", "out", "--target", "lake/{table}", "--row-schema", "rows.json")
+    ended = cli("run", "-f", "dataworks-json", "--engine", engine, *places, "topic.jsonl")
+    assert ended.exit_code == 0, ended.stderr
+    line = "--row-schema has types for d.t, and no table has such a name; tables are: t"
+    assert line in " ".join(ended.stderr.split())
+    report = json.loads(Path("out/report.json").read_text("utf-8"))
+    assert report["unmatched"] == {"names": ["d.t"], "tables": ["t"]}
