@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
@@ -41,10 +43,10 @@ def on_log(
     from changewire.jobs.checks import check_engine
     from changewire.jobs.topics import spark_errors
 
-    quieten_spark()
+    printed = quieten_spark(output if Path(output).is_dir() else mkdtemp(prefix="changewire-"))
     quieten_pyspark()
     table_format = table_format or "delta"
-    with interruptible():
+    with interruptible(printed):
         found = connectors(packages, [table_format], as_json=as_json)
         check_engine("spark", [])
         from changewire.engines.spark.run import settings

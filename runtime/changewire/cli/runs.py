@@ -30,9 +30,14 @@ _WORKING: Final = "reading and decoding"
 
 
 def run_job(
-    job: Callable[[], Outcome], fail_on: str, *, is_continuous: bool = False, as_json: bool
+    job: Callable[[], Outcome],
+    output: str,
+    fail_on: str,
+    *,
+    is_continuous: bool = False,
+    as_json: bool,
 ) -> int:
-    """Run a job, say what it did, and return the exit code.
+    """Run a job into an output folder, say what it did, and return the exit code.
 
     Raises:
         JobError: It cannot run, or the decoded rows do not add up.
@@ -41,9 +46,8 @@ def run_job(
     from changewire.engines.interrupts import interruptible
     from changewire.report.write import next_command, summary
 
-    quieten_spark()
     try:
-        with interruptible():
+        with interruptible(quieten_spark(output)):
             outcome = job()
     except ConservationError as error:
         raise JobError(str(error)) from None

@@ -1,5 +1,6 @@
 """``changewire adopt``."""
 
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from changewire.cli.commands.run import EngineOption
 from changewire.cli.ending import VALID, ending
 from changewire.cli.logs import on_log
-from changewire.cli.options import Json, Keys
+from changewire.cli.options import Json, Keys, text_option
 from changewire.cli.queries import queried
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
@@ -28,14 +29,14 @@ def adopt(
     engine: EngineOption = "python",
     table_format: TableFormatOption = None,
     output: Annotated[
-        str,
-        typer.Option(
+        str | None,
+        text_option(
             "--output",
             "-o",
             metavar="DIR",
-            help="With --engine spark: output folder of run or stream, which has its catalog.",
+            help="For --engine spark: output folder of run or stream, with the catalog of Iceberg.",
         ),
-    ] = ".",
+    ] = None,
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
@@ -55,7 +56,7 @@ def adopt(
 
             adopt_in_spark(spark, absolute(table), key_columns=keys, table_format=table_format)
 
-        on_log(job, "adoption", output, packages, table_format, as_json=as_json)
+        on_log(job, "adoption", output or mkdtemp(prefix="changewire-"), packages, table_format, as_json=as_json)
     elif table_format == "iceberg":
         raise typer.BadParameter("--table-format iceberg needs --engine spark")
     else:

@@ -76,4 +76,4 @@ def run(
         show_values=show_values,
         as_json=as_json,
     )
-    return run_job(job, fail_on, as_json=as_json)
+    return run_job(job, output, fail_on, as_json=as_json)

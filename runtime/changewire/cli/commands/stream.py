@@ -95,4 +95,4 @@ def stream(
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
     asked = StreamRun(decode_options, log_options, tables, packages, show_values)
     job = partial(land_topics, topics, output, asked, metrics=metrics, as_json=as_json)
-    return run_job(job, fail_on, is_continuous=continuous, as_json=as_json)
+    return run_job(job, output, fail_on, is_continuous=continuous, as_json=as_json)
