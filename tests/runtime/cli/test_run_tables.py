@@ -184,7 +184,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
             ["--row-schema", "nested"],
             "a schema or its path, found 'nested'",
         ),
-        (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
+        (["--schema-evolution", "any"], "no --schema-evolution 'any'; there are: add_columns"),
         (["--table-format", "iceberg"], "No such option: --table-format"),
         (["--view", "live"], "No such option: --view"),
         (["--target", "lake.{table}"], "has no slash"),
@@ -255,7 +255,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
         (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (["--row-schema", "missing.json"], "a schema or its path, found 'missing.json'"),
         (["--row-schema", "missing.json", "--as", "messages"], "messages are kept as they are"),
-        (["--row-schema", "variant"], "row_schema='variant' is for Spark"),
+        (["--row-schema", "variant"], "--row-schema='variant' is for Spark"),
     ],
 )
 def test_rows_that_outputs_cannot_have(
