@@ -38,10 +38,10 @@ P = ParamSpec("P")
 def ending(command: Callable[P, int]) -> Callable[P, None]:
     """Turn a function that returns an exit code into a command.
 
-    A file that cannot be read or written, a folder that is not a log, a job that cannot run, and a
-    missing or broken library or package of formats, are one sentence on standard error and
-    `UNABLE`; with ``--json`` a line of JSON. Sentences and wrong usage name the options of the
-    command, whatever the parameters are called. An interrupt ends the command silently.
+    A file that cannot be read or written, a folder that is not a log, and a missing or broken
+    library or package of formats, are one sentence on standard error and `UNABLE`; with ``--json``
+    a line of JSON. So is the reason of a `JobError`. Sentences and wrong usage name the options of
+    the command, whatever the parameters are called. An interrupt ends the command silently.
     """
 
     @wraps(command)

@@ -75,7 +75,7 @@ class ChangesByTable(dict[str, TableChanges]):
 
 
 class Unmatched(NamedTuple):
-    """Names of types by table that are the name of no table, and the first names of tables."""
+    """Names of types by table that no table has, and the first names of tables."""
 
     names: Sequence[str]
     tables: Sequence[str]
@@ -93,7 +93,7 @@ class Applied(NamedTuple):
     Attributes:
         counts: In all tables, see `changewire.engines.applied.COUNTED`.
         by_table: By the tables of the source.
-        unmatched: Names of types that no table has had so far; None if there are none.
+        unmatched: Types by the name of no table so far; None without any.
     """
 
     counts: Mapping[str, int] = {}

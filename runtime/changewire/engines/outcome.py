@@ -75,7 +75,7 @@ class Outcome:
         look_alikes: Formats that the dead letters look like; None where none was looked for.
         already_in_log: How many elements the log had already; they are counted, and not appended.
         changes_by_table: What became of the changes that were merged, by the tables of the source.
-        unmatched: Names of types by table that no table has; None if there are none.
+        unmatched: Types by the name of no table; None without any.
     """
 
     counts: Counts

@@ -83,7 +83,7 @@ _OTHER_PYTHON: Final = re.compile(
     r"ModuleNotFoundError: No module named '(?:changewire\w*|msgspec|pyarrow|pandas|pyspark)\b"
     r"|\[PYTHON_VERSION_MISMATCH\]"
 )
-"""Errors of workers whose Python lacks what the driver has."""
+"""Errors of workers whose Python is not that of the driver."""
 
 _Result = TypeVar("_Result")
 

@@ -24,7 +24,7 @@ Rows: TypeAlias = Literal["json", "embedded"] | pa.Schema
 
 
 _SHOWN: Final = 20
-"""Tables that are named at most beside names that match none."""
+"""Tables that are named at most, next to names that match none."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class AppliedOptions:
         return self.rows.get(name, self.rows.get(ANY, "json"))
 
     def unmatched(self, targets: Iterable[Target]) -> Unmatched | None:
-        """Return which types are given by the name of no table of some; None if there are none."""
+        """Return the names of types that none of some tables has; None without any."""
         tables = sorted({".".join(target.origin) for target in targets})
         names = [name for name in self.rows if name != ANY and name not in tables]
         return Unmatched(names, tables[:_SHOWN]) if names else None
