@@ -80,7 +80,6 @@ class Interrupts:
         finally:
             vars(module)["Popen"] = popen
 
-
     @contextmanager
     def _output(self) -> Generator[dict[str, Any], None, None]:
         """Give the streams of a process, which keeps them open."""

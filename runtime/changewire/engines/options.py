@@ -72,6 +72,7 @@ _WORDS: Final = {
 KafkaOptions = Mapping[str, str | int | float | bool]
 """Options as Spark's Kafka source takes them."""
 
+
 class BatchId(NamedTuple):
     """Id of a query, from its checkpoint, and Spark's number of a batch, the same in a retry."""
 

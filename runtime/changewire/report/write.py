@@ -85,9 +85,7 @@ def next_command(outcome: Outcome) -> str | None:
 
 
 def _unmatched(found: Unmatched) -> dict[str, list[str]]:
-    return {
-        key: [visible(name, NAME) for name in names] for key, names in found._asdict().items()
-    }
+    return {key: [visible(name, NAME) for name in names] for key, names in found._asdict().items()}
 
 
 def _tables(outcome: Outcome) -> dict[str, Any]:

@@ -42,9 +42,7 @@ def run(
         file = tmp_path / f"in-{len([*tmp_path.iterdir()])}.jsonl"
         file.write_bytes(b"\n".join(values))
         places = ("-o", "out", "--target", "lake/{table}", "--row-schema", "embedded")
-        return cli(
-            *("run", "-f", "dataworks-json", "--engine", engine, *places, *arguments, file)
-        )
+        return cli(*("run", "-f", "dataworks-json", "--engine", engine, *places, *arguments, file))
 
     return once
 
@@ -78,7 +76,7 @@ def test_a_table_of_which_all_changes_are_refused_fails_a_run(run: Callable[...,
 
 
 def test_a_table_that_took_one_change_warns(run: Callable[..., Ended]) -> None:
-    """The exit code is 0, and with ``--json`` the warning is a note; nothing is said without any."""
+    """The exit code is 0; with ``--json`` the warning is a note. Good changes have no warning."""
     assert "no table" not in words(run(GOOD))
     ended = run([*REFUSED, message("INSERT", 9, {"id": 9})], "--json")
     assert ended.exit_code == 0

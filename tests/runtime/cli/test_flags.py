@@ -31,7 +31,7 @@ Cli = Callable[..., Ended]
         ("take it over by adopt_table=True", "take it over by changewire adopt"),
         ("by changewire.spark.adopt_table", "by changewire adopt"),
         ("column 'row_image' and lake/row_image", "column 'row_image' and lake/row_image"),
-        ("shop.row_image, \"row_image\", `lake`.`view`", "shop.row_image, \"row_image\", `lake`.`view`"),
+        ('shop.row_image, "row_image", `a`.`view`', 'shop.row_image, "row_image", `a`.`view`'),
         ("`batch_size` is none of them", "`batch_size` is none of them"),
     ],
 )
@@ -59,6 +59,6 @@ def test_a_key_column_that_no_message_has(
     words = ("run", "-f", "dataworks-json", "--engine", engine, *places)
     ended = cli(*words, "--key-column", "id", "--key-column", "nope", file)
     assert ended.exit_code == 2
-    text = "no message has a column 'nope'; the columns of rows are: id, name; name those of the key"
-    assert f"{text} by --key-column." in " ".join(ended.stderr.split())
+    text = "no message has a column 'nope'; the columns of rows are: id, name; name those of the"
+    assert f"{text} key by --key-column." in " ".join(ended.stderr.split())
     assert not (tmp_path / "lake").exists()

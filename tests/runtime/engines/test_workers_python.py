@@ -55,7 +55,7 @@ def test_a_missing_python_is_refused(tmp_path: Path) -> None:
 
 
 def test_pythons_that_may_have_changewire_are_taken(tmp_path: Path) -> None:
-    """This one by any name, one that imports it, those of a cluster, and those that get archives."""
+    """This one, one that imports it, those of a cluster, and those that get archives."""
     check_python(session(sys.executable))
     check_python(session(script(tmp_path, f'exec {sys.executable} "$@"')))
     other = tmp_path / "other"

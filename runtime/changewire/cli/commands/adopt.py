@@ -56,7 +56,14 @@ def adopt(
 
             adopt_in_spark(spark, absolute(table), key_columns=keys, table_format=table_format)
 
-        on_log(job, "adoption", output or mkdtemp(prefix="changewire-"), packages, table_format, as_json=as_json)
+        on_log(
+            job,
+            "adoption",
+            output or mkdtemp(prefix="changewire-"),
+            packages,
+            table_format,
+            as_json=as_json,
+        )
     elif table_format == "iceberg":
         raise typer.BadParameter("--table-format iceberg needs --engine spark")
     else:

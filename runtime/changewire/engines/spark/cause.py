@@ -205,7 +205,7 @@ def failure(
     where = printed()
     if _NOT_STARTED in text:
         place = "above" if where is None else f"in {where}"
-        sentence += f". Spark says {place} why it did not start, such as jars that cannot be fetched"
+        sentence += f". Spark says {place} why it did not start, such as missing jars"
     python = "".join(traceback.format_exception(origin))
     java = text[len(str(origin)) :]
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -53,9 +53,7 @@ class Merger:
             seconds = time.perf_counter() - started
             tell(self.listener, batch, facts.counts, DecodedFrames(kept), merged, seconds)
 
-    def _written(
-        self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
-    ) -> Applied:
+    def _written(self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int) -> Applied:
         spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
         check_dead_letters(options.tables.max_dead_letters, facts.counts, rows, batch.number)
         if self.known is None:
