@@ -16,6 +16,7 @@ print(outcome.counts.dead_letters, outcome.tables)
 from changewire.extras import install
 
 try:
+    from changewire.engines.merge.adopt import adopt_table
     from changewire.engines.merge.apply import apply_changes
     from changewire.engines.merge.close import close_dead_letters
 except ImportError as _error:
@@ -48,6 +49,7 @@ __all__ = [
     "RowSchema",
     "StreamError",
     "TooManyDeadLettersError",
+    "adopt_table",
     "apply_changes",
     "close_dead_letters",
 ]

@@ -1,6 +1,6 @@
 """The main job: files in, a log and a report out, by whichever engine there is."""
 
-from changewire.jobs.checks import JobError
+from changewire.engines.errors import JobError
 from changewire.jobs.files import run
 
 __all__ = ["JobError", "run"]

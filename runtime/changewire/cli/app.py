@@ -30,6 +30,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "trace": "Show which changes produced a row.",
     "dead-letters": "Show the open dead letters and refused changes of a log.",
     "replay": "Apply dead letters and refused changes again.",
+    "adopt": "Let the next run or stream take a table over.",
     "verify": "Compare tables with their log.",
     "rebuild": "Rebuild tables from their log.",
     "doctor": "Check the environment.",
@@ -117,8 +118,8 @@ def _show_version(*, wanted: bool) -> None:
 
 
 _EXIT_CODES = (
-    "Exit codes: 0: success, and every message was valid; 1: some messages were not valid (for run "
-    "and stream only with --fail-on); 2: wrong usage, or a failure."
+    "Exit codes: 0: success, and every message was valid; 1: some messages were not valid (run "
+    "and stream: by --fail-on); 2: wrong usage, or a failure."
 )
 
 

@@ -10,9 +10,10 @@ from typing import Final, ParamSpec
 import typer
 
 from changewire.cli.closing import forget
+from changewire.cli.flags import flags_of, in_flags
 from changewire.cli.stderr import notice
 from changewire.codec import FormatError
-from changewire.engines.errors import StreamError
+from changewire.engines.errors import JobError, StreamError
 from changewire.extras import install
 from changewire.framing import FramingError
 
@@ -39,7 +40,8 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
 
     A file that cannot be read or written, a folder that is not a log, and a missing or broken
     library or package of formats, are one sentence on standard error and `UNABLE`; with ``--json``
-    a line of JSON. An interrupt ends the command silently.
+    a line of JSON. So is the reason of a `JobError`. Sentences and wrong usage name the options of
+    the command, whatever the parameters are called. An interrupt ends the command silently.
     """
 
     @wraps(command)
@@ -52,8 +54,13 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             raise
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except (FormatError, FramingError, OSError, ImportError, StreamError) as error:
-            notice("error", _sentence(error), as_json=bool(kwargs.get("as_json")))
+        except typer.BadParameter as error:
+            error.message = in_flags(error.message, flags_of(command))
+            raise
+        except (FormatError, FramingError, JobError, OSError, ImportError, StreamError) as error:
+            text = in_flags(_sentence(error), flags_of(command))
+            lines = text.splitlines() if isinstance(error, JobError) else text
+            notice("error", lines, as_json=bool(kwargs.get("as_json")))
             forget(sys.stdout, sys.stderr)
         raise typer.Exit(code)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
-from changewire.cli.stderr import notice
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,27 +33,24 @@ def on_log(
     table_format: str | None,
     *,
     as_json: bool,
-) -> T | None:
-    """Run a job in Spark that gets a session and the table format; None if it failed.
+) -> T:
+    """Run a job in Spark, named by `what`, that gets a session and the table format.
 
-    Why it failed is said then; `what` names the job.
+    Raises:
+        JobError: It failed.
     """
     from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError, check_engine
+    from changewire.jobs.checks import check_engine
     from changewire.jobs.topics import spark_errors
 
-    quieten_spark()
+    printed = quieten_spark(output if Path(output).is_dir() else mkdtemp(prefix="changewire-"))
     quieten_pyspark()
     table_format = table_format or "delta"
-    try:
-        with interruptible():
-            found = connectors(packages, [table_format], as_json=as_json)
-            check_engine("spark", [])
-            from changewire.engines.spark.run import as_asked, settings
-            from changewire.engines.spark.session import session
+    with interruptible(printed):
+        found = connectors(packages, [table_format], as_json=as_json)
+        check_engine("spark", [])
+        from changewire.engines.spark.run import as_asked, settings
+        from changewire.engines.spark.session import session
 
-            with spark_errors(f"the {what} failed", output, {}), as_asked():
-                return job(session(settings(found, table_format, output)), table_format)
-    except JobError as error:
-        notice("error", str(error).splitlines(), as_json=as_json)
-        return None
+        with spark_errors(f"the {what} failed", output, {}), as_asked():
+            return job(session(settings(found, table_format, output)), table_format)

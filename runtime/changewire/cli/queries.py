@@ -14,6 +14,7 @@ from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.codec import formats
 from changewire.report.text import NAME, visible
+from changewire.tables.names import tables_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,11 @@ LogDir: TypeAlias = Annotated[
 
 TableName: TypeAlias = Annotated[
     str,
-    typer.Option("--table", metavar="NAME", help="The table, as database.table in the messages."),
+    typer.Option(
+        "--table",
+        metavar="NAME",
+        help="The table, as database.table in the messages, or the end of its name.",
+    ),
 ]
 
 RowsFile: TypeAlias = Annotated[
@@ -97,15 +102,20 @@ def write_query(
     `what` is what a row of the result is called, the options are `QUERY_FLAGS`.
     """
     options["row_schema"] = options["row_schema"] or "json"
+    from changewire.engines.changelog import LogRows, key_columns_of
+
     found = queried(lambda: query(log, table=table, **options))
+    tables = {} if len(found) else key_columns_of(LogRows(log))
+    meant = meant_table(tables, table)
+    if meant is not None:
+        table = meant
+        found = queried(lambda: query(log, table=table, **options))
     write_rows(found)
     text = f"{counted(len(found), what)} of {visible(table, NAME)}"
     notice("totals", text, {f"{what}s": len(found)}, as_json=as_json)
     if len(found):
         return VALID
-    from changewire.engines.changelog import LogRows, key_columns_of
-
-    missing = missing_table(key_columns_of(LogRows(log)), table)
+    missing = missing_table(tables, table)
     for text in _reasons(log, table) if missing is None else [missing]:
         notice("error", text, as_json=as_json, style="red")
     return REJECTED
@@ -126,6 +136,18 @@ def _reasons(log: str, table: str) -> Iterator[str]:
 
 def _changes(number: int, table: str, one: str, many: str) -> str:
     return f"{counted(number, 'change')} of {table} {one if number == 1 else many}"
+
+
+def meant_table(tables: Collection[str], name: str | None) -> str | None:
+    """Return the table that is meant by a name which no table has; None if there is not one.
+
+    Raises:
+        typer.BadParameter: Several may be meant.
+    """
+    found = [] if name is None or name in tables else tables_named(name, tables)
+    if len(found) > 1:
+        raise typer.BadParameter(f"--table may be any of: {bounded(found)}")
+    return found[0] if found else None
 
 
 def missing_table(tables: Collection[str], table: str) -> str | None:

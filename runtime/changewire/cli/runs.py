@@ -8,51 +8,57 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from signal import Signals
-from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Final
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import READ_IN_UTC
-from changewire.cli.ending import REJECTED, SIGNALLED, UNABLE, VALID
+from changewire.cli.ending import REJECTED
+from changewire.cli.fail_on import exit_code, say_losses
 from changewire.cli.records import given
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
-from changewire.cli.stderr import batch_lines, console, counted, notice, progress, say
+from changewire.cli.stderr import batch_lines, console, counted, progress, say
 from changewire.cli.stdout import STDOUT, Lines
-from changewire.engines.options import StreamListener, StreamRun, TableOptions, allowed
+from changewire.engines.errors import JobError
+from changewire.engines.options import StreamListener, StreamRun, TableOptions
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
 
 _WORKING: Final = "reading and decoding"
-_NEVER, _DEAD_LETTERS = "never", "dead-letters"
 
 
 def run_job(
-    job: Callable[[], Outcome], fail_on: str, *, is_continuous: bool = False, as_json: bool
+    job: Callable[[], Outcome],
+    output: str,
+    fail_on: str,
+    *,
+    is_continuous: bool = False,
+    as_json: bool,
 ) -> int:
-    """Run a job, say what it did, and return the exit code."""
+    """Run a job into an output folder, say what it did, and return the exit code.
+
+    Raises:
+        JobError: It cannot run, or the decoded rows do not add up.
+    """
     from changewire.engines.counts import ConservationError
     from changewire.engines.interrupts import interruptible
-    from changewire.jobs.checks import JobError
+    from changewire.report.write import next_command, summary
 
-    quieten_spark()
     try:
-        with interruptible():
+        with interruptible(quieten_spark(output)):
             outcome = job()
-    except (JobError, ConservationError) as error:
-        notice("error", str(error).splitlines(), as_json=as_json)
-        return UNABLE
+    except ConservationError as error:
+        raise JobError(str(error)) from None
     code = exit_code(outcome, fail_on, is_continuous=is_continuous)
     if as_json:
-        from changewire.report.write import summary
-
         Lines().write(summary(outcome))
     else:
         say_counts(outcome)
+    say_losses(outcome, next_command(outcome), is_failure=code == REJECTED, as_json=as_json)
+    if not as_json:
         say(f"exit code {code} (--fail-on {fail_on})")
     return code
 
@@ -137,41 +143,6 @@ def _metric_lines(file: str | None) -> Generator[Callable[[str], None] | None, N
 def _write_line(stream: IO[str], line: str) -> None:
     stream.write(f"{line}\n")
     stream.flush()
-
-
-def exit_code(outcome: Outcome, fail_on: str, *, is_continuous: bool) -> int:
-    """Return the exit code of a run; a signal is the usual end of a continuous query."""
-    signal = None if outcome.stream is None else outcome.stream.signal
-    if signal is not None and not is_continuous:
-        return SIGNALLED + Signals[signal]
-    if fail_on == _NEVER:
-        return VALID
-    counts, refused = outcome.counts, (outcome.tables or {}).get("refused", 0)
-    most = 0 if fail_on == _DEAD_LETTERS else allowed(fail_on, counts.elements)
-    return REJECTED if counts.dead_letters + refused > most else VALID
-
-
-def _check_fail_on(text: str) -> str:
-    if text not in {_NEVER, _DEAD_LETTERS}:
-        try:
-            allowed(text if text.endswith("%") else "", 0)
-        except ValueError:
-            raise typer.BadParameter(
-                f"expected {_NEVER}, {_DEAD_LETTERS} or a share such as 5%, found {text!r}"
-            ) from None
-    return text
-
-
-FailOn: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--fail-on",
-        metavar="WHAT",
-        callback=_check_fail_on,
-        help="Exit with 1: never, for any dead letter or refused change (dead-letters), or if they "
-        "are more than a share of the elements (such as 5%).",
-    ),
-]
 
 
 def say_counts(outcome: Outcome) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from changewire.cli.findings import PYSPARK, Finding, Status, installed
 from changewire.cli.stderr import notice
+from changewire.engines.errors import JobError
 from changewire.tested import RELEASES, Release, line, ran_with, with_all_connectors
 
 _KINDS: Final = {
@@ -23,6 +24,9 @@ _KINDS: Final = {
 
 _OF_USERS: Final = re.compile(r"--packages|--jars|--driver-class-path|\bspark\.jars|extraClassPath")
 """Options and settings by which users bring jars themselves."""
+
+PRINTED: Final = "spark.log"
+"""File in an output folder that has what Spark printed, such as which jars it fetched."""
 
 _WITH_VALUES: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Loggers by which PySpark writes errors of a query to standard error, with values of rows."""
@@ -69,15 +73,19 @@ def connectors(given: str | None, needed: Sequence[str], *, as_json: bool) -> st
     return chosen
 
 
-def quieten_spark() -> None:
-    """Let a Spark that is started later log fatal errors only.
+def quieten_spark(output: str) -> Path | None:
+    """Let a Spark that is started later log fatal errors only, and print them to a file.
 
     A configuration of the user's, by ``SPARK_SUBMIT_OPTS`` or ``SPARK_CONF_DIR``, is kept.
+
+    Returns:
+        The file, in an output folder; None if the user's configuration says where logs go.
     """
     if "SPARK_SUBMIT_OPTS" in os.environ or "SPARK_CONF_DIR" in os.environ:
-        return
+        return None
     settings = files("changewire.cli").joinpath("log4j2.properties")
     os.environ["SPARK_SUBMIT_OPTS"] = f'"-Dlog4j2.configurationFile=file:{settings}"'
+    return Path(output, PRINTED)
 
 
 def quieten_pyspark() -> None:
@@ -98,8 +106,6 @@ def _tested(pyspark: str, needed: Sequence[str]) -> tuple[Release, str]:
     if tested is None or untested:
         names = " and no ".join(_KINDS[name][0] for name in untested)
         places = ", ".join(RELEASES[name] for name in untested)
-        from changewire.jobs.checks import JobError  # loads Arrow
-
         raise JobError(
             f"no {names} was tested with Spark {pyspark}: pip install "
             f'"pyspark=={with_all_connectors().pyspark}", or name the coordinates by --packages. '

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +21,9 @@ ANY: Final = "*"
 
 KEYS: Final = "changewire.keys"
 """Property: the columns of the table's key."""
+
+_COLUMNS: Final = 20
+"""Columns that an error names at most."""
 
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
@@ -48,6 +51,11 @@ def owned_by(owner: str, keys: Sequence[str], source: Source | None) -> dict[str
     return {**found, SOURCE: property_text(names)} if names else found
 
 
+def owner_in(properties: Mapping[str, str]) -> str | None:
+    """Return the id of the query or log that a table belongs to; None if it belongs to none."""
+    return properties.get(OWNER) or None
+
+
 def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return the columns of a table's key by its properties; None if they are not known."""
     keys = property_value(properties.get(KEYS))
@@ -60,13 +68,32 @@ def source_in(properties: Mapping[str, str]) -> Source | None:
     return None if names is None else Source(**dict(zip(NAMES, names, strict=True)))
 
 
-def check_keys(changes: int, keyless: int, *, has_tables: bool) -> None:
-    """Refuse a batch in which no change has a key, if none ever had one."""
-    if changes and changes == keyless and not has_tables:
-        raise KeysMissingError(
-            f"none of {changes} changes has a key, so no table can take them; name the columns of "
-            "the key by `key_columns`. Nothing of the batch was written"
-        )
+def check_keys(
+    sources: tuple[int, int],
+    key_columns: Sequence[str] | None,
+    columns: Callable[[], Collection[str]],
+    *,
+    has_tables: bool,
+) -> None:
+    """Refuse a batch in which no change has a key, if none ever had one.
+
+    Args:
+        sources: How many changes there are, and how many of them have no key.
+        key_columns: Columns of the key that a user named.
+        columns: Returns the columns of the rows of the batch.
+        has_tables: Whether a table exists.
+    """
+    changes, keyless = sources
+    if not changes or changes > keyless or has_tables:
+        return
+    why = f"none of {changes} changes has a key, so no table can take them; name the columns of it"
+    if key_columns is not None:
+        there = sorted(columns())
+        missing = [name for name in key_columns if name not in there]
+        shown = ", ".join(there[:_COLUMNS]) + (", …" if len(there) > _COLUMNS else "")
+        has = f"no message has a column {missing[0]!r}" if missing else f"{why} that rows have"
+        why = f"{has}; the columns of rows are: {shown}; name those of the key"
+    raise KeysMissingError(f"{why} by `key_columns`. Nothing of the batch was written")
 
 
 def decided_name(columns: Iterable[str]) -> str:

@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+class JobError(Exception):
+    """The job cannot run as it was asked for; the text says why, and what to do."""
+
+
 class StreamError(Exception):
     """A streaming query, or a run into tables, cannot go on as it was asked for."""
 

@@ -14,7 +14,8 @@ import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from subprocess import Popen, TimeoutExpired
+from pathlib import Path
+from subprocess import STDOUT, Popen, TimeoutExpired
 from types import FrameType, ModuleType
 from typing import Any, Final, TypeVar
 
@@ -29,11 +30,14 @@ class Interrupts:
 
     Attributes:
         received: Whether there was an interrupt; what is raised afterwards follows from it.
+        printed: File with what a process printed; None if none was started that prints to one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, printed: Path | None = None) -> None:
         """Know of no process yet."""
         self.received: bool = False
+        self.printed: Path | None = None
+        self._file = printed
         self._processes: list[Popen[bytes]] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
@@ -56,7 +60,8 @@ class Interrupts:
         ended = Future[T]()
 
         def known(*arguments: Any, **settings: Any) -> Popen[bytes]:
-            process: Popen[bytes] = popen(*arguments, **settings)
+            with self._output() as streams:
+                process: Popen[bytes] = popen(*arguments, **streams, **settings)
             self._processes.append(process)
             if self.received:
                 _end(process)
@@ -75,17 +80,29 @@ class Interrupts:
         finally:
             vars(module)["Popen"] = popen
 
+    @contextmanager
+    def _output(self) -> Generator[dict[str, Any], None, None]:
+        """Give the streams of a process, which keeps them open."""
+        if self._file is None:
+            yield {}
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with self._file.open("wb") as file:
+            self.printed = self._file
+            yield {"stdout": file, "stderr": STDOUT}
+
 
 @contextmanager
-def interruptible() -> Generator[None, None, None]:
+def interruptible(printed: Path | None = None) -> Generator[None, None, None]:
     """Let an interrupt end the Spark that is started meanwhile, and raise only KeyboardInterrupt.
 
-    In another thread than the main one, which gets no signals, this does nothing.
+    A file that is given gets what that Spark prints. In another thread than the main one, which
+    gets no signals, this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    interrupts = Interrupts()
+    interrupts = Interrupts(printed)
     stderr, disabled = sys.stderr, logging.root.manager.disable
     before = signal.signal(signal.SIGINT, interrupts)
     try:
@@ -110,6 +127,12 @@ def handler() -> Interrupts | None:
     """Return what handles interrupts; None outside of `interruptible`."""
     found = signal.getsignal(signal.SIGINT)
     return found if isinstance(found, Interrupts) else None
+
+
+def printed() -> Path | None:
+    """Return the file that has what a started Spark printed; None if there is not one."""
+    interrupts = handler()
+    return None if interrupts is None else interrupts.printed
 
 
 def _end(process: Popen[bytes]) -> None:

@@ -15,6 +15,7 @@ from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.tables.names import absolute
 
 if TYPE_CHECKING:
+    from changewire.engines.by_table import Applied
     from changewire.engines.counts import Counts
 
 Engine = Literal["python", "spark"]
@@ -71,9 +72,6 @@ _WORDS: Final = {
 KafkaOptions = Mapping[str, str | int | float | bool]
 """Options as Spark's Kafka source takes them."""
 
-TableCounts = Mapping[str, int]
-"""What became of changes in tables; empty if there are no tables."""
-
 
 class BatchId(NamedTuple):
     """Id of a query, from its checkpoint, and Spark's number of a batch, the same in a retry."""
@@ -85,7 +83,7 @@ class BatchId(NamedTuple):
 Listener: TypeAlias = Callable[[str], None]
 """Called with one line for each batch."""
 
-BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any, TableCounts], None]"
+BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any, Applied], None]"
 """Called with the counts and the frames of a batch, and what became of its changes in tables, once
 it is written and before Spark commits it."""
 

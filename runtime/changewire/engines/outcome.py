@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from changewire.engines.by_table import TableChanges, Unmatched
 from changewire.engines.counts import Counts
 from changewire.engines.native import KernelCounts
 
@@ -73,6 +74,8 @@ class Outcome:
             the look at brokers and outputs. 0 for an engine that begins at once.
         look_alikes: Formats that the dead letters look like; None where none was looked for.
         already_in_log: How many elements the log had already; they are counted, and not appended.
+        changes_by_table: What became of the changes that were merged, by the tables of the source.
+        unmatched: Types by the name of no table; None without any.
     """
 
     counts: Counts
@@ -88,6 +91,20 @@ class Outcome:
     start_seconds: float = 0.0
     look_alikes: LookAlikes | None = None
     already_in_log: int = 0
+    changes_by_table: Mapping[str, TableChanges] = field(default_factory=dict)
+    unmatched: Unmatched | None = None
+
+    @property
+    def unapplied(self) -> int:
+        """How many changes are in no table: they were refused, or have no key."""
+        tables = self.tables or {}
+        return tables.get("refused", 0) + tables.get("key_missing", 0)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether all elements are dead letters, or all changes of a table are in no table."""
+        has_only_letters = 0 < self.counts.elements == self.counts.dead_letters
+        return has_only_letters or any(one.is_lost for one in self.changes_by_table.values())
 
     @property
     def read_seconds(self) -> float:

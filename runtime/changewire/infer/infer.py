@@ -15,6 +15,7 @@ from changewire.generator import generator_part
 from changewire.infer.draft import Drafter, class_name
 from changewire.infer.kinds import declare
 from changewire.infer.profile import Profile, Room, TableError
+from changewire.tables.names import tables_named
 from changewire_messages.change import Change, Source
 
 _MOST_TABLES: Final = 1000
@@ -102,9 +103,7 @@ class Observer:
 
     def _table(self, table: str | None) -> str:
         """Return the name of the table that is meant."""
-        if table in self._rows:
-            return table
-        names = [name for name in self._rows if table in {None, name.rpartition(".")[2]}]
+        names = [*self._rows] if table is None else tables_named(table, self._rows)
         if len(names) == 1:
             return names[0]
         counts = sorted((-profile.count, name) for name, profile in self._rows.items())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.errors import JobError
 from changewire.engines.options import CHECKPOINT, ENGINES, LOG
 from changewire.extras import install
 from changewire.framing import FramingError, expand
@@ -27,10 +28,6 @@ REPORTS: Final = ("report.html", "report.json")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _JAVA_SECONDS: Final = 60
 _NOT_INSTALLED: Final = "is not installed"
-
-
-class JobError(Exception):
-    """The job cannot run as it was asked for; the text says why, and what to do."""
 
 
 def check_engine(engine: str, inputs: Sequence[str]) -> None:

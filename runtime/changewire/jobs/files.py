@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
+from changewire.engines.errors import JobError
 from changewire.engines.options import (
     AVAILABLE_NOW,
     CHECKPOINT,
@@ -22,7 +23,6 @@ from changewire.engines.options import (
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
-    JobError,
     check_engine,
     check_output,
     check_rows,

@@ -11,10 +11,11 @@ from typing import Final
 
 from changewire.changes.decode_options import AUTO
 from changewire.codec import detect
+from changewire.engines.errors import JobError
 from changewire.engines.layout import DEAD_LETTER
 from changewire.engines.options import StreamRun
 from changewire.engines.outcome import LookAlikes, Outcome
-from changewire.jobs.checks import JobError, check_engine, check_folder
+from changewire.jobs.checks import check_engine, check_folder
 
 _MOST: Final = 1000
 """Dead letters that are looked at for another format."""

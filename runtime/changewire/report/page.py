@@ -48,7 +48,7 @@ def page(report: Mapping[str, Any]) -> str:
         for name, title in _RANKED.items()
         if name in report
     }
-    time = series(report.get("by_hour", {}))
+    time, by_table = series(report.get("by_hour", {})), report.get("changes_by_table", {})
     return _template().render(
         report=report,
         style=_style(),
@@ -56,6 +56,8 @@ def page(report: Mapping[str, Any]) -> str:
         codes=CODES,
         counted=COUNTED,
         not_applied=NOT_APPLIED,
+        unapplied=_unapplied(report),
+        lost={name: one for name, one in by_table.items() if one["refused"] or one["key_missing"]},
         rows=ROWS,
         inputs=report["input"][:_INPUTS],
         more_inputs=max(len(report["input"]) - _INPUTS, 0),
@@ -65,6 +67,12 @@ def page(report: Mapping[str, Any]) -> str:
         terms=[(name, report[name], words) for name, words in _TERMS.items() if name in report],
         charts={**charts, "by_hour": timeline(f"Changes by {time.unit}", time)},
     )
+
+
+def _unapplied(report: Mapping[str, Any]) -> int:
+    """Return how many changes are in no table."""
+    tables = report.get("tables", {})
+    return sum(tables.get(name, 0) for name in ("refused", "key_missing"))
 
 
 def duration(seconds: float) -> str:

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges, Unmatched
 from changewire.engines.errors import naming
+from changewire.engines.options import LOG
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
 from changewire.report.page import page
 from changewire.report.text import NAME, SENTENCE, excerpt, visible
@@ -16,6 +19,9 @@ from changewire.version import VERSION
 
 _VALUE: Final = 200
 """Characters of a rejected message that are shown if values are asked for."""
+
+_COLUMNS: Final = 10
+"""Columns of a key that are named at most."""
 
 
 def write(outcome: Outcome, folder: Path | None = None) -> None:
@@ -43,7 +49,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     counts = outcome.counts.as_dict()
     for name in outcome.counts.maps:
         counts[name] = _named(counts[name])
-    alikes = outcome.look_alikes
+    alikes, command = outcome.look_alikes, next_command(outcome)
     return {
         "version": VERSION,
         "format": outcome.format,
@@ -59,9 +65,48 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         **({} if alikes is None else {"look_alikes": alikes._asdict()}),
         **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
-        **({} if outcome.tables is None else {"tables": dict(outcome.tables)}),
+        **({} if outcome.tables is None else _tables(outcome)),
+        **({} if outcome.unmatched is None else {"unmatched": _unmatched(outcome.unmatched)}),
+        **({} if command is None else {"next_command": command}),
         **({"already_in_log": outcome.already_in_log} if outcome.already_in_log else {}),
     }
+
+
+def next_command(outcome: Outcome) -> str | None:
+    """Return the command that shows what did not get through; None if everything did.
+
+    It reads logs that are folders, and not those of Iceberg.
+    """
+    is_refused = bool((outcome.tables or {}).get("refused"))
+    if not (is_refused or outcome.counts.dead_letters) or not Path(outcome.output, LOG).is_dir():
+        return None
+    output = shlex.quote(os.fspath(outcome.output))
+    return f"changewire dead-letters {output}{' --refused' if is_refused else ''}"
+
+
+def _unmatched(found: Unmatched) -> dict[str, list[str]]:
+    return {key: [visible(name, NAME) for name in names] for key, names in found._asdict().items()}
+
+
+def _tables(outcome: Outcome) -> dict[str, Any]:
+    """Return what became of changes: in all tables, and by the tables of the source."""
+    by_table = ChangesByTable()
+    for name, found in outcome.changes_by_table.items():
+        by_table.add(visible(name, NAME), found)
+    worst = sorted(by_table.items(), key=lambda one: (-one[1].unapplied, one[0]))
+    return {
+        "tables": dict(outcome.tables or {}),
+        "changes_by_table": {name: _changes(found) for name, found in worst},
+    }
+
+
+def _changes(found: TableChanges) -> dict[str, Any]:
+    first = found.first_refusal
+    if first is None:
+        return found._asdict()
+    columns = [visible(name, NAME) for name in first.key_columns[:_COLUMNS]]
+    why = FirstRefusal(first.code, visible(first.message), columns)
+    return {**found._asdict(), "first_refusal": why._asdict()}
 
 
 def _named(counts: Mapping[str, int]) -> dict[str, int]:

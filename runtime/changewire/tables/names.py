@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
@@ -128,6 +129,23 @@ def dotted(source: Source) -> str:
     """
     names = (source.database, source.schema, source.table)
     return ".".join(name for name in names if name) or NO_TABLE
+
+
+def tables_named(name: str, tables: Iterable[str]) -> list[str]:
+    """Return the tables that a person means, of some with `dotted` names.
+
+    These are the table of this name; without one, those whose name ends with it: ``orders`` means
+    ``shop.orders``; without one, the same whatever the case of letters.
+    """
+    folded = name.casefold()
+    ways: tuple[Callable[[str], bool], ...] = (
+        lambda one: one == name,
+        lambda one: one.endswith(f".{name}"),
+        lambda one: one.casefold() == folded,
+        lambda one: one.casefold().endswith(f".{folded}"),
+    )
+    names = [*tables]
+    return next(filter(None, ([*filter(is_meant, names)] for is_meant in ways)), [])
 
 
 def _mapped(character: str) -> str:

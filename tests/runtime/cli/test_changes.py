@@ -160,8 +160,8 @@ def test_the_time_zone_is_passed_on(cli: Cli, more: tuple[str, ...], text: str) 
 @pytest.mark.parametrize(
     ("format", "zone", "why"),
     [
-        ("dataworks-json", "Asia/Beijing", "no time_zone 'Asia/Beijing'"),
-        ("lindorm-json", "Asia/Shanghai", "time_zone does not apply to lindorm-json"),
+        ("dataworks-json", "Asia/Beijing", "no --time-zone 'Asia/Beijing'"),
+        ("lindorm-json", "Asia/Shanghai", "--time-zone does not apply to lindorm-json"),
     ],
 )
 def test_a_time_zone_that_does_not_fit_is_refused(

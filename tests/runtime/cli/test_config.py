@@ -32,7 +32,9 @@ def test_options_come_from_a_file_and_the_command_line_wins(
     assert json.loads(ended.stdout)["engine"].startswith("python")
     assert (output / "log").is_dir()
     keys = written(
-        tmp_path, f"format = 'lindorm-json'\noutput = {str(output)!r}\nkey_column = ['id']\n"
+        tmp_path,
+        f"format = 'lindorm-json'\noutput = {str(output)!r}\nkey_column = ['id']\n"
+        "fail_on = 'never'\n",
     )
     assert cli("run", "--config", keys, good).exit_code == 0
 
@@ -72,7 +74,7 @@ def test_dead_letters_fail_a_run_when_asked(
     run = ("run", "-f", FORMAT, "-o", tmp_path, mixed)
     ended = cli(*run, *words)
     assert ended.exit_code == code
-    assert f"exit code {code} (--fail-on {words[1] if words else 'never'})" in ended.stderr
+    assert f"exit code {code} (--fail-on {words[1] if words else 'all'})" in ended.stderr
 
 
 def test_a_wrong_share_is_wrong_usage(cli: Cli, mixed: Path, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ KINDS = (CHANGE, CONTROL, DEAD_LETTER)
 ENGINES: tuple[Engine, ...] = ("python", "spark")
 MAY_DIFFER = {
     *("engine", "seconds", "start_seconds", "read_seconds", "messages_per_second", "output"),
+    "next_command",
     "native",  # of the engine without Spark alone
 }
 

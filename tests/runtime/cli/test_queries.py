@@ -60,15 +60,15 @@ def test_current_rows_are_lines(cli: Callable[..., Ended], output: Path, tmp_pat
     typed = cli("current", output, *words, "--format", "dataworks-json")
     assert json_lines(typed.stdout)[1]["row"] == {"id": 2, "name": "b"}
     no_format = cli("current", output, *words)
-    assert (no_format.exit_code, "needs `format`" in no_format.stderr) == (2, True)
+    assert (no_format.exit_code, "needs --format" in no_format.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["current", "history"])
 def test_a_table_that_the_log_lacks(cli: Callable[..., Ended], output: Path, command: str) -> None:
     """The command says which tables there are; one whose rows are all gone is among them."""
-    ended = cli(command, output, "--table", "users")
+    ended = cli(command, output, "--table", "user")
     assert (ended.exit_code, ended.stdout) == (1, "")
-    assert ended.stderr.endswith("the log has no table users; it has: shop.users\n")
+    assert ended.stderr.endswith("the log has no table user; it has: shop.users\n")
     assert ended.stderr.startswith("0 ")
     if command == "current":
         gone = cli(command, output, "--table", "shop.users", "--apply-truncates")
@@ -89,6 +89,31 @@ def test_a_table_without_a_row_says_why(
         "2 changes of d.t are refused: `changewire dead-letters --refused` has the reasons",
         "1 change of d.t has no key, so its row is not known",
     ]
+
+
+@pytest.mark.parametrize("command", ["current", "history", "trace"])
+@pytest.mark.parametrize("name", ["users", "Users", "SHOP.users"])
+def test_the_end_of_a_name_is_enough(
+    cli: Callable[..., Ended], output: Path, command: str, name: str
+) -> None:
+    """Whatever the case of its letters, if no table has that name."""
+    words = ("id=2",) if command == "trace" else ()
+    full = cli(command, output, *words, "--table", "shop.users")
+    short = cli(command, output, *words, "--table", name)
+    assert short.exit_code == full.exit_code == 0
+    assert (short.stdout, short.stderr) == (full.stdout, full.stderr)
+
+
+def test_a_name_that_may_be_of_several_tables_is_wrong_usage(
+    cli: Callable[..., Ended], tmp_path: Path
+) -> None:
+    """They are named."""
+    changes = [change(a=1), change(a=1, table="T")]
+    pq.write_table(log_of(placed(*changes)), tmp_path / "a.parquet")
+    ended = cli("history", tmp_path, "--table", "D.t")
+    assert ended.exit_code == 2
+    assert "--table may be any of: d.t, d.T" in " ".join(ended.stderr.split())
+    assert cli("history", tmp_path, "--table", "T").exit_code == 0
 
 
 def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) -> None:

@@ -247,10 +247,10 @@ def test_spark_is_kept_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark gets our log settings, unless the user has some."""
     monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
     monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dmine")
-    quieten_spark()
+    assert quieten_spark("lake") is None
     assert os.environ["SPARK_SUBMIT_OPTS"] == "-Dmine"
     monkeypatch.delenv("SPARK_SUBMIT_OPTS")
-    quieten_spark()
+    assert quieten_spark("lake") == Path("lake", "spark.log")
     settings = os.environ["SPARK_SUBMIT_OPTS"].partition("file:")[2].rstrip('"')
     assert "rootLogger.level = fatal" in Path(settings).read_text(encoding="utf-8")
     monkeypatch.delenv("SPARK_SUBMIT_OPTS")

@@ -184,7 +184,7 @@ def test_a_stream_that_refuses_too_much_ends(run: Callable[..., Ended], tmp_path
     assert ended.exit_code == 2
     text = " ".join(ended.stderr.split())
     assert "4 of 15 elements are dead letters" in text
-    assert "max_dead_letters is 3" in text
+    assert "--max-dead-letters is 3" in text
     assert not (tmp_path / "out").exists()
 
 
@@ -225,7 +225,7 @@ def test_a_terminal_shows_one_line() -> None:
         (["--table-format", "csv"], "not one of: delta, iceberg"),
         (["--table-format", "parquet"], "not one of: delta, iceberg"),
         (["--json", "--metrics", "-"], "both write"),
-        (["--max-dead-letters", "-"], "max_dead_letters is"),
+        (["--max-dead-letters", "-"], "--max-dead-letters is"),
     ],
 )
 def test_wrong_usage_is_told(

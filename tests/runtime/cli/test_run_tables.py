@@ -134,7 +134,7 @@ def test_what_was_not_applied_is_said(
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(told))
     places = ("--output", "out", "--target", "lake/{table}")
     ended = cli("run", "-f", "dataworks-json", "in.jsonl", *places)
-    assert ended.exit_code == 0  # a change was refused
+    assert ended.exit_code == 1  # all changes of a table were refused
     shown = " ".join(ended.stderr.split())
     page = Path("out/report.html").read_text("utf-8")
     for name in ("refused", "truncates_not_applied", "statements_without_rows"):
@@ -146,7 +146,7 @@ def test_too_many_dead_letters_end_a_run(run: Callable[..., Ended], mixed: Path)
     """Nothing of the batch is written."""
     ended = run(mixed, "--default-table", "none", "--max-dead-letters", "1")
     assert ended.exit_code == 2
-    assert "max_dead_letters is 1. Nothing of the batch was written" in " ".join(
+    assert "--max-dead-letters is 1. Nothing of the batch was written" in " ".join(
         ended.stderr.split()
     )
     assert not Path("lake").exists()
@@ -184,7 +184,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
             ["--row-schema", "nested"],
             "row_schema: the file 'nested' is missing",
         ),
-        (["--schema-evolution", "any"], "no schema_evolution 'any'; there are: add_columns"),
+        (["--schema-evolution", "any"], "no --schema-evolution 'any'; there are: add_columns"),
         (["--table-format", "iceberg"], "No such option: --table-format"),
         (["--view", "live"], "No such option: --view"),
         (["--target", "lake.{table}"], "has no slash"),
@@ -271,7 +271,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
         (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (["--row-schema", "missing.json"], "row_schema: the file 'missing.json' is missing"),
         (["--row-schema", "missing.json", "--as", "messages"], "messages are kept as they are"),
-        (["--row-schema", "variant"], "row_schema='variant' is for Spark"),
+        (["--row-schema", "variant"], "--row-schema='variant' is for Spark"),
     ],
 )
 def test_rows_that_outputs_cannot_have(
@@ -316,7 +316,31 @@ def test_types_are_given_by_table(
     (row,) = DeltaTable("lake/d/t").to_pyarrow_table().to_pylist()
     assert (row["id"], row["name"]) == (1, "a")
     assert DeltaTable("lake/d/u").to_pyarrow_table().column_names == ["key", "row", "_changewire"]
+    assert "no table has such a name" not in ended.stderr
     (tmp_path / "rows.json").write_text("[]", encoding="utf-8")
     ended = cli("run", "-f", "dataworks-json", *places, *options)
     assert ended.exit_code == 2
     assert "a schema of rows is a JSON object" in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize("engine", ["python", "spark"])
+def test_types_of_no_table_are_reported(
+    request: pytest.FixtureRequest,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+) -> None:
+    """The names that match nothing, and those that tables have, are in a line and the report."""
+    if engine == "spark":
+        _: SparkSession = request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topic.jsonl").write_bytes(message("INSERT", 1, {"id": 1}))
+    (tmp_path / "rows.json").write_text('{"d.t": "embedded", "t": "json"}', encoding="utf-8")
+    places = ("--output", "out", "--target", "lake/{table}", "--row-schema", "rows.json")
+    ended = cli("run", "-f", "dataworks-json", "--engine", engine, *places, "topic.jsonl")
+    assert ended.exit_code == 0, ended.stderr
+    line = "--row-schema has types for d.t, and no table has such a name; tables are: t"
+    assert line in " ".join(ended.stderr.split())
+    report = json.loads(Path("out/report.json").read_text("utf-8"))
+    assert report["unmatched"] == {"names": ["d.t"], "tables": ["t"]}

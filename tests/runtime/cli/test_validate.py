@@ -145,4 +145,4 @@ def test_keys_say_which_columns_name_the_row(cli: Cli) -> None:
     assert (encoded.exit_code, json.loads(encoded.stdout)) == (0, json.loads(data))
     refused = cli("validate", "-f", FORMAT, "--key-column", "id", data=data)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert f"key_columns does not apply to {FORMAT}" in refused.stderr.replace("\n", " ")
+    assert f"--key-column does not apply to {FORMAT}" in refused.stderr.replace("\n", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,23 @@ def test_values_are_hidden_unless_asked_for(kind: str, message: str, shown: str)
     cause = Cause(kind, message)
     assert cause.sentence().endswith(shown)
     assert cause.sentence(show_values=True).endswith(message)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ModuleNotFoundError: No module named 'changewire'",
+        "ModuleNotFoundError: No module named 'msgspec'",
+        "pyspark.errors.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has ...",
+    ],
+)
+def test_another_python_of_workers_is_named(error: str) -> None:
+    """The sentence says what to set; another missing module is none of it."""
+    sentence = innermost(f"{TRACEBACK}{error}\n").sentence()
+    assert sentence.startswith("ImportError: workers run another Python than this one (")
+    assert sentence.endswith(f"; set PYSPARK_PYTHON to {sys.executable} before the session starts")
+    other = innermost(f"{TRACEBACK}ModuleNotFoundError: No module named 'mine'\n").sentence()
+    assert "PYSPARK_PYTHON" not in other
 
 
 def test_a_long_message_is_cut() -> None:

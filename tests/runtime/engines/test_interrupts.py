@@ -8,10 +8,11 @@ import signal
 import subprocess
 import threading
 import types
+from pathlib import Path
 
 import pytest
 
-from changewire.engines.interrupts import handler, interruptible
+from changewire.engines.interrupts import handler, interruptible, printed
 
 
 class Module(types.ModuleType):
@@ -66,6 +67,26 @@ def test_a_process_that_is_starting_is_ended() -> None:
     assert module.processes[0].wait(10) == -signal.SIGTERM
     assert module.Popen is subprocess.Popen
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_a_process_prints_is_in_a_file(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Both streams go there; which file it is, is known once the process is started."""
+    module, file = Module(), tmp_path / "new" / "spark.log"
+
+    def start() -> int:
+        return module.Popen(["sh", "-c", "echo to stdout; echo to stderr >&2"]).wait()
+
+    with interruptible(file):
+        interrupts = handler()
+        assert interrupts is not None
+        assert printed() is None
+        assert interrupts.start(start, module) == 0
+        assert printed() == file
+    assert file.read_text("utf-8") == "to stdout\nto stderr\n"
+    assert capfd.readouterr() == ("", "")
+    assert printed() is None
 
 
 def test_errors_that_follow_an_interrupt_are_not_raised(caplog: pytest.LogCaptureFixture) -> None:

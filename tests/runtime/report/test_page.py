@@ -13,6 +13,7 @@ import pytest
 from tests.runtime.report.conftest import HOSTILE
 
 from changewire.engines.applied import COUNTED
+from changewire.engines.by_table import FirstRefusal, TableChanges
 from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
 from changewire.report.charts import fitted
@@ -209,6 +210,36 @@ def test_the_headline_says_how_it_went(
     """Who reads one line knows whether something is wrong."""
     outcome = replace(hostile, counts=Counts(**numbers), first_dead_letters=[])
     assert f"<h1>{headline}</h1>" in page(summary(outcome))
+
+
+@pytest.mark.parametrize(
+    ("tables", "headline"),
+    [
+        ({"refused": 77}, "77 changes are in no table"),
+        ({"key_missing": 1}, "1 change is in no table"),
+        ({"inserted": 1, "truncates_not_applied": 1}, "2 of 9 elements are dead letters"),
+    ],
+)
+def test_the_headline_says_the_worst(
+    hostile: Outcome, tables: dict[str, int], headline: str
+) -> None:
+    """Changes that no table has come before dead letters."""
+    counts = Counts(messages=9, elements=9, changes=7, dead_letters=2)
+    outcome = replace(hostile, counts=counts, tables=tables)
+    text = page(summary(outcome))
+    assert f"<h1>{headline}</h1>" in text
+    assert "2 of 9 elements are dead letters" in text
+
+
+def test_the_page_says_why_changes_are_in_no_table(hostile: Outcome) -> None:
+    """A table has its number of changes, the first reason and the columns of the key."""
+    why = FirstRefusal("schema-mismatch", HOSTILE[0], ["id", HOSTILE[3]])
+    by_table = {"shop.t": TableChanges(80, 70, 7, why), "shop.good": TableChanges(5)}
+    outcome = replace(hostile, tables={"refused": 77}, changes_by_table=by_table)
+    text = page(summary(outcome)).partition("<h2>Not applied</h2>")[2]
+    assert "<bdi>shop.t</bdi>: 77 of 80 changes, 7 without a key" in text
+    assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> (key: <bdi>id, " in text
+    assert "shop.good" not in text
 
 
 def test_the_page_shows_conservation(hostile: Outcome) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import changewire as cw
 from changewire.tables import safe_name, target_of, template_of
-from changewire.tables.names import LONGEST, absolute
+from changewire.tables.names import LONGEST, absolute, tables_named
 
 NASTY = [
     "",
@@ -115,6 +115,23 @@ def test_nasty_names_are_told_apart() -> None:
 def test_names(name: str, expected: str) -> None:
     """Usual names stay as they are; other characters are mapped as in SQL/XML."""
     assert safe_name(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("shop.users", ["shop.users"]),
+        ("users", ["users"]),
+        ("Users", ["a.Users", "b.Users"]),
+        ("b.users", ["b.Users"]),
+        ("ORDERS", ["shop.orders"]),
+        ("rders", []),
+    ],
+)
+def test_a_person_names_a_table_by_the_end_of_its_name(name: str, meant: list[str]) -> None:
+    """Exact names win over ends of names, and these over other cases of letters."""
+    tables = ["shop.users", "users", "a.Users", "b.Users", "shop.orders"]
+    assert tables_named(name, tables) == meant
 
 
 def test_templates() -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from changewire.cli.arguments import whole
-from changewire.cli.ending import UNABLE, VALID, ending
+from changewire.cli.ending import VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json, text_option
 from changewire.cli.stderr import say
@@ -76,8 +76,6 @@ def rebuild(
         )
 
     made = on_log(job, "rebuild", folder, packages, table_format, as_json=as_json)
-    if made is None:
-        return UNABLE
     if as_json:
         Lines().write({"tables": made})
     for name in () if as_json else made:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any
 
 from changewire.cli.arguments import checkpoint_of, stream_options, table_options, whole
-from changewire.cli.ending import REJECTED, UNABLE, VALID, ending
+from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import (
     DECODE_FLAGS,
@@ -66,8 +66,6 @@ def replay(
         return replayed(spark, how, where)
 
     done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
-    if done is None:
-        return UNABLE
     found = done.dead_letters + done.refused
     if as_json:
         Lines().write({**done._asdict(), "tables": dict(done.tables)})

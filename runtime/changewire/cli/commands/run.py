@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeAlias
 from changewire.cli.arguments import merged_tables, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
+from changewire.cli.fail_on import ALL, FailOn
 from changewire.cli.options import (
     DECODE_FLAGS,
     ElementsAsOption,
@@ -17,7 +18,7 @@ from changewire.cli.options import (
     decode_options_of,
     with_flags,
 )
-from changewire.cli.runs import FailOn, land_files, run_job
+from changewire.cli.runs import land_files, run_job
 from changewire.cli.streams import MaxDeadLetters, Output, ShowValues, Target, table_flags
 from changewire.engines.options import ENGINES
 
@@ -46,7 +47,7 @@ def run(
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
     target: Target = None,
-    fail_on: FailOn = "never",
+    fail_on: FailOn = ALL,
     config: Config = None,
     as_json: Json = False,
     **flags: Any,
@@ -75,4 +76,4 @@ def run(
         show_values=show_values,
         as_json=as_json,
     )
-    return run_job(job, fail_on, as_json=as_json)
+    return run_job(job, output, fail_on, as_json=as_json)

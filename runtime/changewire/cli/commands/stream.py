@@ -8,6 +8,7 @@ import typer
 from changewire.cli.arguments import checkpoint_of, merged_tables, stream_options
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
+from changewire.cli.fail_on import ALL, FailOn
 from changewire.cli.options import (
     DECODE_FLAGS,
     ElementsAsOption,
@@ -17,7 +18,7 @@ from changewire.cli.options import (
     text_option,
     with_flags,
 )
-from changewire.cli.runs import FailOn, land_topics, run_job
+from changewire.cli.runs import land_topics, run_job
 from changewire.cli.stdout import STDOUT
 from changewire.cli.streams import (
     TABLE_FLAGS,
@@ -64,7 +65,7 @@ def stream(
     max_dead_letters: MaxDeadLetters = None,
     metrics: Metrics = None,
     target: Target = None,
-    fail_on: FailOn = "never",
+    fail_on: FailOn = ALL,
     config: Config = None,
     as_json: Json = False,
     **flags: Any,
@@ -94,4 +95,4 @@ def stream(
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
     asked = StreamRun(decode_options, log_options, tables, packages, show_values)
     job = partial(land_topics, topics, output, asked, metrics=metrics, as_json=as_json)
-    return run_job(job, fail_on, is_continuous=continuous, as_json=as_json)
+    return run_job(job, output, fail_on, is_continuous=continuous, as_json=as_json)

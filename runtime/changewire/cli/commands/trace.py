@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw
 
 from changewire.cli.ending import REJECTED, VALID, ending
 from changewire.cli.options import Json, text_option
-from changewire.cli.queries import ApplyTruncates, LogDir, queried
+from changewire.cli.queries import ApplyTruncates, LogDir, meant_table, queried
 from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.cli.traced import VERDICTS, nothing_found, show
@@ -30,7 +30,10 @@ def trace(
     *,
     table: Annotated[
         str | None,
-        text_option(metavar="NAME", help="Table of the row, as database.table in the messages."),
+        text_option(
+            metavar="NAME",
+            help="Table of the row, as database.table in the messages, or the end of its name.",
+        ),
     ] = None,
     target: Annotated[
         str | None,
@@ -52,7 +55,8 @@ def trace(
 
     found = _found(log, key, table)
     if found.key is None:
-        notice("error", nothing_found(found.tables, table), as_json=as_json, style="red")
+        named = meant_table(found.tables, table) or table
+        notice("error", nothing_found(found.tables, named), as_json=as_json, style="red")
         return REJECTED
     history = history_in(found, truncates=apply_truncates)
     truncates = sum(one.change.op == TRUNCATE for one in found.changes)
@@ -76,7 +80,11 @@ def _found(folder: str, key: list[str], table: str | None) -> Found:
     """Return the changes of the key; one that is meant in several ways is wrong usage."""
     from changewire.engines.changelog import LogRows, find, wanted_of
 
-    return queried(lambda: find(LogRows(folder), wanted_of(key), table))
+    found = queried(lambda: find(LogRows(folder), wanted_of(key), table))
+    meant = meant_table(found.tables, table)
+    if meant is None:
+        return found
+    return queried(lambda: find(LogRows(folder), wanted_of(key), meant))
 
 
 def _verdict(target: str, key: str, history: History) -> Verdict:

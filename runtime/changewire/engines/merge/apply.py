@@ -144,7 +144,7 @@ class Run:
             [messages] if isinstance(messages, str) else [],
             self._options.log,
             f", delta-rs {deltalake.__version__}",
-            dict(sorted((+self._merges.counts).items())),
+            self._merges.applied(),
         )
 
     def _appended(self, rows: pa.Table) -> pa.Table:

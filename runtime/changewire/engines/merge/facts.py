@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,6 +13,9 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from changewire.engines.applied import source_in
+from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
+from changewire.engines.changelog.keys import parsed
+from changewire.engines.changelog.logged import table_names
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
@@ -22,7 +25,7 @@ from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in
-from changewire.tables.routing import NAMES, TRUNCATE, WRITE, RouteKey, Routing
+from changewire.tables.routing import NAMES, TRUNCATE, WRITE, Refusal, RouteKey, Routing
 from changewire_messages.change import Source
 
 _TRUNCATE: Final = ("kind", "op", "source", "sequence", *ELEMENT_PLACE)
@@ -60,6 +63,46 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
             found.rows.setdefault(key, []).append(row["row"])
             found.lost += [] if row["sequence"] else [row["row"]]
     return found
+
+
+def changes_by_table(rows: pa.Table, refused: Mapping[int, Refusal]) -> ChangesByTable:
+    """Return what became of the changes of decoded rows, some of which are refused, by numbers."""
+    found = ChangesByTable()
+    is_change = pc.equal(rows["kind"], CHANGE)
+    keyless = pc.and_(is_change, pc.is_null(rows["key"]))
+    names = _names(rows)
+    counted = pa.table({"name": names, "keyless": keyless.cast(pa.int64())}).filter(is_change)
+    sums = counted.group_by("name", use_threads=False).aggregate(
+        [("keyless", "sum"), ("name", "count")]
+    )
+    for one in sums.to_pylist():
+        found.add(one["name"], TableChanges(one["name_count"], key_missing=one["keyless_sum"]))
+    numbers = sorted(refused)
+    part = rows.select(["kind", "key", "source"]).take(pa.array(numbers, pa.int64()))
+    columns = (one.to_pylist() for one in (_names(part), part["kind"], part["key"]))
+    for number, name, kind, key in zip(numbers, *columns, strict=True):
+        why = refused[number]
+        first = FirstRefusal(why.code, why.text, _names_in(key))
+        found.add(name, TableChanges(int(kind != CHANGE), 1, 0, first))
+    return found
+
+
+def _names_in(text: str | None) -> list[str]:
+    """Return the columns of a key or row of a log; none if it is not a JSON object."""
+    try:
+        return [] if text is None else [*parsed(text)]
+    except ValueError:
+        return []
+
+
+def columns_of(changes: pa.Table) -> set[str]:
+    """Return the columns of the rows of changes."""
+    texts = (text for name in ("before", "after") for text in changes[name].to_pylist())
+    return {name for text in texts for name in _names_in(text)}
+
+
+def _names(rows: pa.Table) -> pa.Array:
+    return table_names(rows["source"].combine_chunks())
 
 
 def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> KnownLog:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.applied import check_keys, not_applied
+from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
-from changewire.engines.merge.facts import facts_of, source_of
+from changewire.engines.merge.facts import changes_by_table, columns_of, facts_of, source_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import MUTATIONS, mutations_of
@@ -40,6 +41,7 @@ class Merges:
     log: LocalLog
     known: KnownLog
     counts: Counter[str] = field(default_factory=Counter)
+    by_table: ChangesByTable = field(default_factory=ChangesByTable)
 
     def merge(self, rows: pa.Table) -> dict[int, Refusal]:
         """Merge decoded rows with `EFFECTS`; return why changes are refused, by their numbers.
@@ -81,9 +83,16 @@ class Merges:
             refused |= failures
         known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
+        self.by_table.add_all(changes_by_table(rows, refused))
         with_truncates = options.tables.apply_truncates
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
+
+    def applied(self) -> Applied:
+        """Return what became of all changes."""
+        counts = dict(sorted((+self.counts).items()))
+        unmatched = self.options.unmatched(self.known.tables.names.values())
+        return Applied(counts, self.by_table, unmatched)
 
     def _there(self, target: Target) -> TableThere:
         """Return the columns and the key of a table before a batch."""
@@ -93,5 +102,10 @@ class Merges:
 
     def check_keys(self, rows: pa.Table) -> None:
         """Refuse a batch in which no change has a key, if none ever had one."""
-        keys = rows.filter(pc.equal(rows["kind"], CHANGE))["key"]
-        check_keys(len(keys), keys.null_count, has_tables=bool(self.known.tables.names))
+        changes = rows.filter(pc.equal(rows["kind"], CHANGE))
+        check_keys(
+            (len(changes), changes["key"].null_count),
+            self.options.decode_options.key_columns,
+            lambda: columns_of(changes),
+            has_tables=bool(self.known.tables.names),
+        )

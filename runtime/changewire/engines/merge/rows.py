@@ -38,6 +38,7 @@ from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import Refusal, apply_failed
 from changewire.tables.row_state import COLUMN, ORDER, row_state, state_from
+from changewire.tables.state import Row, State, full_image
 from changewire_messages.tables.arrow import ROW_STATE
 
 _STEP: Final = "deciding on the row"
@@ -144,7 +145,7 @@ class TableMerge:
         failures: dict[int, Refusal] = {}
         for key, changes in batch.items():
             row = held.get(key)
-            stored = None if row is None else state_from(row[COLUMN], shape.values(row))
+            stored = None if row is None else _state(row[COLUMN], shape.values(row))
             named = {name: (row or changes[0][CONTENT])[name] for name in shape.keys}
             try:
                 mutations = [shape.mutation(one, one[CONTENT]) for one in changes]
@@ -160,6 +161,11 @@ class TableMerge:
     def _keys(self, found: pa.Table) -> pa.Table:
         """Return the columns of keys."""
         return pa.table({name: pc.struct_field(found[CONTENT], name) for name in self.shape.keys})
+
+
+def _state(fields: Mapping[str, Any] | None, values: Row) -> State:
+    """Return the state of a row; one that something else has made is older than every change."""
+    return full_image(OLDEST, values) if fields is None else state_from(fields, values)
 
 
 def _as_rows(found: pa.Table, schema: pa.Schema) -> pa.Table:

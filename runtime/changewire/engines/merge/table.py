@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
 
-from changewire.engines.applied import OWNER, keys_in, owned_by, source_in
+from changewire.engines.applied import keys_in, owned_by, owner_in, source_in
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.json_rows import COMMENTS, ROW
@@ -25,7 +25,7 @@ from changewire_messages.tables.arrow import ROW_STATE
 STATE: Final = pa.field(COLUMN, ROW_STATE, metadata={"comment": COMMENTS[COLUMN]})
 
 _ADVICE: Final = {
-    COLUMN: "; it was not made by changewire",
+    COLUMN: "; it was not made by changewire, which takes it over by changewire.delta.adopt_table",
     ROW: "; if its rows are columns of a type, the run needs `row_schema`",
 }
 _COUNTS: Final = ("inserted", "updated", "deleted")
@@ -42,7 +42,7 @@ class LocalTable:
         properties = table.metadata().configuration
         self.table = table
         self.keys: tuple[str, ...] | None = keys_in(properties)
-        self.owner: str | None = properties.get(OWNER)
+        self.owner: str | None = owner_in(properties)
         self.is_owned: bool = self.owner == log
         self.source: Source | None = source_in(properties)
         self._name = name
@@ -61,7 +61,7 @@ class LocalTable:
 
     def rows(self, keys: pa.Table | None, *, are_patched: bool) -> Iterator[Mapping[str, Any]]:
         """Yield rows as dictionaries: those with some values of keys, those that were patched."""
-        where, files = ds.field(COLUMN).is_valid(), None
+        where, files = ds.scalar(value=True), None
         if keys is not None:
             files = delta.between(keys, keys.column_names)
             for name in keys.column_names:
@@ -113,7 +113,7 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
         raise OwnerError(
             f"{name} belongs to the query or log {found.owner}, so that two do not undo "
             "each other's changes. Choose another target, or stop what feeds it and take it "
-            "over by adopt_table=True"
+            "over by changewire.delta.adopt_table"
         )
     return found
 

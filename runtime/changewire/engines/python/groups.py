@@ -12,6 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.by_table import Applied
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DEAD_LETTER
@@ -58,7 +59,7 @@ class Tally:
         inputs: Sequence[str],
         output: str,
         engine: str,
-        tables: Mapping[str, int] | None = None,
+        applied: Applied | None = None,
     ) -> Outcome:
         """Return the outcome of a run that is at its end."""
         return Outcome(
@@ -69,9 +70,11 @@ class Tally:
             engine=f"python {platform.python_version()}{engine}",
             seconds=time.perf_counter() - self._started,
             first_dead_letters=[letter for _, letter in self._first],
-            tables=tables,
+            tables=None if applied is None else applied.counts,
             native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
             already_in_log=self._known,
+            changes_by_table={} if applied is None else applied.by_table,
+            unmatched=None if applied is None else applied.unmatched,
         )
 
 

@@ -13,9 +13,10 @@ from typing import Final, NamedTuple, TypeVar
 
 from pyspark.errors import PySparkException
 
-from changewire.engines.interrupts import check_interrupt
+from changewire.engines.interrupts import check_interrupt, printed
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.kafka.options import HIDDEN, hidden
+from changewire.engines.spark.python import advice
 from changewire.version import VERSION
 
 LENGTH: Final = 600
@@ -78,6 +79,12 @@ _LOST: Final = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
 _TRIES: Final = 4
 """How often a batch is tried, as Spark does with a task (``spark.task.maxFailures``)."""
 
+_OTHER_PYTHON: Final = re.compile(
+    r"ModuleNotFoundError: No module named '(?:changewire\w*|msgspec|pyarrow|pandas|pyspark)\b"
+    r"|\[PYTHON_VERSION_MISMATCH\]"
+)
+"""Errors of workers whose Python is not that of the driver."""
+
 _Result = TypeVar("_Result")
 
 
@@ -121,7 +128,11 @@ def innermost(text: str) -> Cause:
         tail = tail.partition(_ENDED)[2] or tail
     found = _parsed(tail, raised)
     is_carried = found.kind.endswith(f".{JavaCauseError.__name__}")
-    return _parsed(found.message, _RAISED) if is_carried else found
+    found = _parsed(found.message, _RAISED) if is_carried else found
+    if _OTHER_PYTHON.search(": ".join(found)):
+        text = f"workers run another Python than this one ({': '.join(filter(None, found))})"
+        return Cause("ImportError", f"{text}; {advice()}")
+    return found
 
 
 def full_text(error: BaseException) -> str:
@@ -191,8 +202,10 @@ def failure(
     origin = error.__cause__ if isinstance(error.__cause__, PySparkException) else error
     text = full_text(origin)
     sentence = innermost(text).sentence(show_values=show_values).rstrip(".")
+    where = printed()
     if _NOT_STARTED in text:
-        sentence += ". Spark says above why it did not start, such as jars that cannot be fetched"
+        place = "above" if where is None else f"in {where}"
+        sentence += f". Spark says {place} why it did not start, such as missing jars"
     python = "".join(traceback.format_exception(origin))
     java = text[len(str(origin)) :]
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -207,4 +220,6 @@ def failure(
         file.write_text(kept, encoding="utf-8", errors="backslashreplace")
     except OSError as os_error:
         written = f"The whole traceback could not be written to {file}: {os_error.strerror}"
+    if where is not None:
+        written += f", what Spark printed in {where}"
     return f"{what}: {hidden(sentence, options)}. {written}"

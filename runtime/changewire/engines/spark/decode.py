@@ -20,6 +20,7 @@ from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.parts import is_lone_before
+from changewire.engines.spark.python import check_python
 from changewire.engines.spark.stream.progress import delivered
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, struct_of, typed_schema
 from changewire.engines.spark.variant import VariantDecoder, as_variant
@@ -140,6 +141,7 @@ def input_of(messages: DataFrame) -> DataFrame:
     Spark takes longer to send a NULL array to Python than to parse a message, so headers that are
     NULL are sent as an empty array.
     """
+    check_python(messages.sparkSession)
     kinds = {field.name: field.dataType for field in messages.schema.fields}
     if not isinstance(kinds.get("value"), (BinaryType, StringType)):
         raise TypeError("expected a binary or string column 'value'")

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from changewire.engines.errors import StreamError
 from changewire.engines.python.batches import batches
+from changewire.engines.spark.python import check_python
 from changewire.engines.spark.types import INPUT
 from changewire.framing import expand
 from changewire.framing.shapes import read_together
@@ -106,4 +107,5 @@ def _read(files: DataFrame, shape: str) -> DataFrame:
             records = (read_together(path, shape=shape) for path in plain)
             yield from batches(chain.from_iterable(records))
 
+    check_python(files.sparkSession)
     return files.mapInArrow(each, INPUT)

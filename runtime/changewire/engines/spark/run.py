@@ -113,6 +113,8 @@ def _run_query(
         stream=replace(batches.totals, signal=None if signal is None else signal.name),
         native=batches.counts.native,
         tables=None if tables is None else dict(sorted(batches.tables.items())),
+        changes_by_table=batches.by_table,
+        unmatched=batches.unmatched,
         start_seconds=ready - started,
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
+from changewire.engines.by_table import Unmatched
 from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.options import TableOptions
 from changewire.engines.typed.schemas import given_columns
@@ -20,6 +21,10 @@ from changewire.tables.routing import Routing
 
 Rows: TypeAlias = Literal["json", "embedded"] | pa.Schema
 """How one table has its rows."""
+
+
+_SHOWN: Final = 20
+"""Tables that are named at most, next to names that match none."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,12 @@ class AppliedOptions:
         """Return how a table has its rows."""
         name = ".".join(target.origin)
         return self.rows.get(name, self.rows.get(ANY, "json"))
+
+    def unmatched(self, targets: Iterable[Target]) -> Unmatched | None:
+        """Return the names of types that none of some tables has; None without any."""
+        tables = sorted({".".join(target.origin) for target in targets})
+        names = [name for name in self.rows if name != ANY and name not in tables]
+        return Unmatched(names, tables[:_SHOWN]) if names else None
 
     def decoder(self) -> EffectsDecoder:
         """Return what decodes messages for tables that have not all one type."""

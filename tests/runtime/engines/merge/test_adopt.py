@@ -35,7 +35,7 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
         lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     with pytest.raises(OutputError, match="is not one of the table's"):
         adopt_table(spark, place, key_columns=["no"])
-    with pytest.raises(ValueError, match="keys are needed"):
+    with pytest.raises(ValueError, match="name them by `key_columns`"):
         adopt_table(spark, place)
     adopt_table(spark, place, key_columns=["id"])
     lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
 from changewire.engines.applied import FIRST_REASONS, too_many
+from changewire.engines.by_table import Applied
 from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, Limit, StreamOptions, allowed
 from changewire.engines.spark.cause import named_errors
@@ -102,7 +103,7 @@ def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
                 check_dead_letters(stream.max_dead_letters, counts, rows, number)
                 log.append(log_rows(rows), query, number)
                 seconds = time.perf_counter() - started
-                tell(stream.listener, BatchId(query, number), counts, kept, {}, seconds)
+                tell(stream.listener, BatchId(query, number), counts, kept, Applied(), seconds)
             finally:
                 rows.unpersist()
 

@@ -14,6 +14,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.log import STATISTICS, STATISTICS_OPTION
 from changewire.engines.options import LOG_FORMATS
 from changewire.engines.spark.jvm import RAISED
+from changewire.engines.spark.python import check_python
 from changewire.engines.typed.types import differing
 from changewire.tables.names import is_path
 from changewire.tested import RELEASES, ran_with
@@ -82,7 +83,8 @@ class LogPlace:
         return found is not None
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """Return its rows."""
+        """Return its rows, which workers in Python may read."""
+        check_python(spark)
         if self.is_path:
             return spark.read.format(self.table_format).load(self.target)
         if self.table_format == "iceberg":  # its catalog keeps a snapshot for a while

@@ -9,8 +9,8 @@ from operator import or_
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from changewire.engines.applied import KEYS, OWNER, property_text, property_value
-from changewire.engines.errors import OutputError
+from changewire.engines.adopted import check_key_columns, check_keys_of_rows
+from changewire.engines.applied import KEYS, OWNER, keys_in, property_text
 from changewire.engines.spark.merge.formats import format_of, properties_of, set_properties
 from changewire.engines.spark.parts import quoted
 from changewire.tables.names import absolute
@@ -49,16 +49,10 @@ def adopt_table(
     tables.refresh(spark, target)
     rows = spark.table(table)
     properties = properties_of(spark, table)
-    known = property_value(properties.get(KEYS))
-    if key_columns is None and known is None:
-        raise ValueError(f"{target}: keys are needed, as changewire did not make the table")
+    known = keys_in(properties)
+    names = check_key_columns(target, key_columns, known, rows.columns)
     if key_columns is not None:
-        _check(rows, key_columns, target)
-    names = sorted(known if key_columns is None else key_columns)
-    if known is not None and sorted(known) != names:
-        raise OutputError(
-            f"{target}: the table's key is {', '.join(known)}, not {', '.join(names)}"
-        )
+        _check(rows, names, target)
     if COLUMN not in rows.columns:
         added = StructType([*rows.schema.fields, StructField(COLUMN, ROW_STATE)])
         tables.evolve(spark, target, added)
@@ -70,19 +64,7 @@ def adopt_table(
 
 def _check(rows: DataFrame, key_columns: Sequence[str], target: str) -> None:
     """Check that keys name rows, each another one."""
-    if not key_columns or isinstance(key_columns, str):
-        raise ValueError(f"key_columns are names of columns, at least one, and not {key_columns!r}")
-    missing = [name for name in key_columns if name not in rows.columns]
-    if missing:
-        raise OutputError(f"{target}: the key's column {missing[0]} is not one of the table's")
     columns = [rows[quoted(name)] for name in key_columns]
     without = rows.where(reduce(or_, (column.isNull() for column in columns))).count()
-    if without:
-        raise OutputError(
-            f"{target}: {without} rows have NULL in the key ({', '.join(key_columns)})"
-        )
     doubles = rows.groupBy(*columns).count().where("count > 1").count()
-    if doubles:
-        raise OutputError(
-            f"{target}: {doubles} keys ({', '.join(key_columns)}) have more than one row each"
-        )
+    check_keys_of_rows(target, key_columns, without=without, doubles=doubles)

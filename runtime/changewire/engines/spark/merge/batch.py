@@ -9,13 +9,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import check_keys
+from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
-from changewire.engines.options import BatchId, StreamListener, TableCounts
+from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.spark.cause import named_errors, repeated_if_lost
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.land import check_dead_letters
 from changewire.engines.spark.log.rows import log_rows, refused_rows
-from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
+from changewire.engines.spark.merge.facts import BatchFacts, columns_of, facts_of_batch, known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables, persisted
 from changewire.engines.spark.merge.refusals import WHY
@@ -52,9 +53,7 @@ class Merger:
             seconds = time.perf_counter() - started
             tell(self.listener, batch, facts.counts, DecodedFrames(kept), merged, seconds)
 
-    def _written(
-        self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int
-    ) -> TableCounts:
+    def _written(self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int) -> Applied:
         spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
         check_dead_letters(options.tables.max_dead_letters, facts.counts, rows, batch.number)
         if self.known is None:
@@ -64,7 +63,12 @@ class Merger:
                 there, options.routing, with_truncates=with_truncates, table_format=log.table_format
             )
         sources, has_tables = facts.sources, bool(self.known.tables.names)
-        check_keys(sources.changes, sources.key_missing, has_tables=has_tables)
+        check_keys(
+            (sources.changes, sources.key_missing),
+            options.decode_options.key_columns,
+            lambda: columns_of(rows),
+            has_tables=has_tables,
+        )
         log.append(log_rows(rows), batch.query, batch.number)
         merge = BatchMerge(self.query, self.known, rows, facts, log.read(spark), most)
         merge.tables()
@@ -74,4 +78,5 @@ class Merger:
             rows = refused_rows(refused, F.col(WHY), options.decode_options.format)
             log.append(rows, f"{batch.query}-refused", batch.number)
         self.known.add(facts.facts)
-        return dict(sorted((+merge.counts).items()))
+        unmatched = options.unmatched(self.known.tables.names.values())
+        return Applied(dict(sorted((+merge.counts).items())), merge.by_table, unmatched)

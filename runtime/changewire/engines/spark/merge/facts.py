@@ -13,6 +13,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.by_table import ChangesByTable, TableChanges
 from changewire.engines.counts import Counts
 from changewire.engines.effects import EFFECTS
 from changewire.engines.known import KnownLog, SourceFacts
@@ -35,6 +36,7 @@ from changewire.engines.spark.parts import is_lone_before, position_columns
 from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.plan import BatchSources, SchemaOf
 from changewire.tables.mutations import DELETE, WRITES
+from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import NAMES, WRITE, RouteKey, Routing, in_order, route_op
 from changewire.tables.row_state import order_from
@@ -65,6 +67,7 @@ class BatchFacts:
         unfitted: How many changes have no `IMAGE`.
         inherited: How many changes have no sequence.
         texts: How the texts of rows have the columns of their keys, by where they come from.
+        by_table: How many changes there are, and how many of them have no key.
     """
 
     counts: Counts
@@ -75,6 +78,7 @@ class BatchFacts:
     unfitted: int
     inherited: int
     texts: Mapping[RouteKey, RowText]
+    by_table: ChangesByTable
 
     def least_of(self, keys: Iterable[RouteKey]) -> int | None:
         """Return the least first number of the writes of some sources; None without any."""
@@ -178,7 +182,16 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         unfitted,
         inherited,
         _texts(changes) if options.has_json else {},
+        _by_table(counted),
     )
+
+
+def _by_table(groups: Iterable[Row]) -> ChangesByTable:
+    found = ChangesByTable()
+    for one in (group for group in groups if group["kind"] == CHANGE):
+        name = dotted(route_key(one)[0])
+        found.add(name, TableChanges(one["rows"], key_missing=one["keyless"]))
+    return found
 
 
 def _text_columns(has_key: Column, key: Column) -> dict[str, Column]:
@@ -252,6 +265,14 @@ def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
         for group in sorted(grouped.collect(), key=itemgetter("first"))
         if (group["has_row"] or group["fingerprint"] is not None) and route_key(group) in routes
     ]
+
+
+def columns_of(rows: DataFrame) -> set[str]:
+    """Return the columns of the rows of changes, by one job."""
+    names = (F.json_object_keys(name) for name in ("before", "after"))
+    filled = (F.coalesce(one, F.array().cast("array<string>")) for one in names)
+    found = rows.where(F.col("kind") == CHANGE).select(F.explode(F.array_union(*filled)))
+    return {row[0] for row in found.distinct().collect()}
 
 
 def known_log(

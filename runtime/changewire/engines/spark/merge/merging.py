@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import not_applied
+from changewire.engines.by_table import ChangesByTable
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
@@ -24,7 +25,12 @@ from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mu
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, persisted, view_of
 from changewire.engines.spark.merge.plan import is_from, is_of, is_refused, plan
-from changewire.engines.spark.merge.refusals import WHY, Refused, with_reasons
+from changewire.engines.spark.merge.refusals import (
+    WHY,
+    Refused,
+    refused_by_table,
+    with_reasons,
+)
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
@@ -50,6 +56,7 @@ class BatchMerge:
         log: The log, which has these rows too.
         partitions: How many partitions shuffles may have.
         counts: What was done.
+        by_table: What became of its changes, by the tables of the source.
         refused: Why changes are refused.
     """
 
@@ -60,6 +67,7 @@ class BatchMerge:
     log: DataFrame
     partitions: int
     counts: Counter[str] = field(default_factory=Counter)
+    by_table: ChangesByTable = field(default_factory=ChangesByTable)
     refused: Refused = field(default_factory=Refused)
 
     @property
@@ -75,6 +83,7 @@ class BatchMerge:
     def tables(self) -> None:
         """Merge the batch into each of its tables."""
         sources = self.facts.sources
+        self.by_table.add_all(self.facts.by_table)
         self.counts += Counter(
             key_missing=sources.key_missing, sequence_inherited=self.facts.inherited
         )
@@ -252,6 +261,8 @@ class BatchMerge:
             named = self.rows.where(F.col("kind") == CHANGE).select("*", place)
             first = first.select(F.struct(*PLACE).alias("_place"), WHY)
             found = found.unionByName(named.join(F.broadcast(first), "_place").drop("_place"))
-        number = found.count()
+        refusals = refused_by_table(found)
+        number = sum(one.refused for one in refusals.values())
+        self.by_table.add_all(refusals)
         self.counts["refused"] += number
         return found if number else None

@@ -11,11 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StringType, StructField, StructType
 
+from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
+from changewire.engines.layout import CHANGE
 from changewire.engines.spark.jvm import local_rows
-from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.merge.from_log import is_truncate, source_columns
 from changewire.engines.spark.merge.mutations import FAILURE_TYPE
 from changewire.engines.spark.merge.shapes import arrow_schema
+from changewire.engines.spark.parts import position_columns
 from changewire.tables.mutations import WRITES
+from changewire.tables.names import dotted
 from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey
 from changewire_messages.change import Source
 
@@ -50,6 +54,24 @@ class Refused:
             why = F.struct(*(F.lit(value).alias(name) for name, value in values))
             found = F.when(condition, why).otherwise(found)
         return found
+
+
+def refused_by_table(rows: DataFrame) -> ChangesByTable:
+    """Return how many rows with `WHY` are refused, by one job; refused truncates are changes."""
+    message = F.concat_ws(": ", *(F.col(WHY)[name] for name in Refusal._fields))
+    names = F.coalesce(F.json_object_keys("key"), F.array().cast("array<string>"))
+    first = F.struct(F.col(WHY)["code"], message, names)
+    grouped = rows.groupBy(*source_columns()).agg(
+        F.count("*").alias("refused"),
+        F.count_if(F.col("kind") != CHANGE).alias("truncates"),
+        F.min_by(first, F.struct(*position_columns())).alias("first"),
+    )
+    found = ChangesByTable()
+    for row in grouped.collect():
+        source = Source(**{name: row[name] for name in NAMES})
+        why = FirstRefusal(*row["first"])
+        found.add(dotted(source), TableChanges(row["truncates"], row["refused"], 0, why))
+    return found
 
 
 def with_reasons(rows: DataFrame, refused: Mapping[RouteKey, Refusal]) -> DataFrame:

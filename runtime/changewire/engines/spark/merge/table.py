@@ -10,7 +10,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import OWNER, decided_name, keys_in, owned_by, source_in
+from changewire.engines.applied import decided_name, keys_in, owned_by, owner_in, source_in
 from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import ROW
 from changewire.engines.retries import WriteConflictError, retried
@@ -59,7 +59,7 @@ class SparkTable:
             return None
         properties = properties_of(spark, self.identifier)
         self.format.repair(spark, self.target, properties)
-        owner = properties.get(OWNER)
+        owner = owner_in(properties)
         if owner is not None and owner != query:
             raise OwnerError(
                 f"{self.target} belongs to the query {owner}, so that two do not undo each "

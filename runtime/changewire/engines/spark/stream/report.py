@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Final
 
+from changewire.engines.by_table import Applied, ChangesByTable, Unmatched
 from changewire.engines.counts import Counts
-from changewire.engines.options import BatchId, StreamListener, TableCounts
+from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.write import first_dead_letters
@@ -31,7 +33,7 @@ def tell(  # noqa: PLR0917 - what a listener gets
     batch: BatchId,
     counts: Counts,
     decoded: Frames,
-    merged: TableCounts,
+    merged: Applied,
     seconds: float,
 ) -> None:
     """Call a listener with a batch that was written."""
@@ -41,7 +43,7 @@ def tell(  # noqa: PLR0917 - what a listener gets
         parts = ", ".join(f"{number} {words}" for number, words in others)
         listener.notice(
             f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-            f"{first} {what}{_in_tables(merged)}, {parts}; {seconds:.1f} s, "
+            f"{first} {what}{_in_tables(merged.counts)}, {parts}; {seconds:.1f} s, "
             f"{rate:.0f} messages a second"
         )
     if listener.metrics is not None:
@@ -51,7 +53,7 @@ def tell(  # noqa: PLR0917 - what a listener gets
 
 
 def _as_json(
-    batch: BatchId, counts: Counts, merged: TableCounts, seconds: float, **reported: Any
+    batch: BatchId, counts: Counts, merged: Applied, seconds: float, **reported: Any
 ) -> str:
     """Return a line of JSON; a batch that is retried has a second one with its query and number."""
     values = counts.as_dict()
@@ -63,13 +65,13 @@ def _as_json(
         "version": VERSION,
         **{name: values[name] for name in _COUNTS if name in values},
         **({} if counts.native is None else {"native": counts.native._asdict()}),
-        **({"tables": dict(merged)} if merged else {}),
+        **({"tables": dict(merged.counts)} if merged.counts else {}),
         **reported,
     }
     return json.dumps(line)
 
 
-def _committed_text(merged: TableCounts, progress: BatchProgress) -> str:
+def _committed_text(merged: Applied, progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:
@@ -78,13 +80,13 @@ def _committed_text(merged: TableCounts, progress: BatchProgress) -> str:
         lag += f", newest {progress.lag_seconds:,.1f} s old"
     gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
     return (
-        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(merged)}, "
+        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(merged.counts)}, "
         f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
         f"{progress.dead_letters:,} dead letters"
     )
 
 
-def _in_tables(merged: TableCounts) -> str:
+def _in_tables(merged: Mapping[str, int]) -> str:
     did = ", ".join(f"{n} {name}" for name, n in merged.items())
     return f" (in tables: {did})" if did else ""
 
@@ -97,12 +99,14 @@ class CommittedBatches:
         self.counts = counts
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
+        self.by_table: ChangesByTable = ChangesByTable()
+        self.unmatched: Unmatched | None = None
         self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
-        self._written: dict[int, tuple[BatchId, Counts, TableCounts, _DeadLetters]] = {}
+        self._written: dict[int, tuple[BatchId, Counts, Applied, _DeadLetters]] = {}
 
-    def written(self, batch: BatchId, counts: Counts, decoded: Frames, merged: TableCounts) -> None:
+    def written(self, batch: BatchId, counts: Counts, decoded: Frames, merged: Applied) -> None:
         """Keep what is said of a batch until it is committed."""
         wanted = FIRST_DEAD_LETTERS - len(self.letters)
         letters: _DeadLetters = []
@@ -114,7 +118,9 @@ class CommittedBatches:
         """Add a batch that was committed, and report it."""
         batch, counts, merged, letters = self._written.pop(progress.batch)
         self.counts.add_all(counts)
-        self.tables.update(merged)
+        self.tables.update(merged.counts)
+        self.by_table.add_all(merged.by_table)
+        self.unmatched = merged.unmatched
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         gaps = self.totals.offset_gaps
         if progress.offset_gaps is not None:
