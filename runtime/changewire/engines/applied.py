@@ -24,6 +24,9 @@ KEYS: Final = "changewire.keys"
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
 
+COLUMNS: Final = "changewire.columns"
+"""Property: the columns that messages or settings named; no others are written."""
+
 
 def property_text(value: Any) -> str:
     """Return the text of a property: Base64 of JSON, since SQL gives some characters a meaning."""
@@ -38,6 +41,18 @@ def property_value(text: str | None) -> Any:
 def owned_by(owner: str, keys: Sequence[str]) -> dict[str, str]:
     """Return the properties of a table with a key that belongs to a query or log."""
     return {KEYS: property_text([*keys]), OWNER: owner}
+
+
+def columns_in(properties: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the columns of a table that may be written, besides those that a batch names.
+
+    None for all, in a table of a query that wrote them all. Something else made the columns of a
+    table that has no owner.
+    """
+    found = property_value(properties.get(COLUMNS))
+    if found is None:
+        return None if OWNER in properties else frozenset()
+    return frozenset(found)
 
 
 def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:

@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.applied import check_keys, not_applied
+from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
+from changewire.engines.merge.delta import UnwritableError
 from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
@@ -23,10 +25,17 @@ from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
 from changewire.engines.merge.rows import Floors, TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
-from changewire.engines.typed.plan import TableThere, plans, table_plan
+from changewire.engines.typed.plan import (
+    BatchSources,
+    TablePlan,
+    TableThere,
+    plans,
+    table_plan,
+    unusable,
+)
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
-from changewire.tables.routing import Refusal, find_routes
+from changewire.tables.routing import Refusal, RouteKey, find_routes, goes_to_all
 
 _FATAL: Final = (StreamError, WriteConflictError, MemoryError)
 """What ends a run; whatever else planning a table raises refuses its changes."""
@@ -52,9 +61,7 @@ class Merges:
         routes = find_routes(sources.route_keys, options.routing, known.tables)
         planned, reasons = plans(
             routes,
-            lambda target, keys: table_plan(
-                self._there(target), keys, sources, options, DeltaRsRules()
-            ),
+            partial(self._plan, sources),
             _FATAL,
         )
         refused = refused_in(rows, facts, routes, reasons)
@@ -76,7 +83,14 @@ class Merges:
                 [mutations_of(rows, numbers), pa.Table.from_pylist(gone, MUTATIONS)]
             )
             merge = TableMerge(options, self.log, known, target, one.shape, floors)
-            counts, failures = retried(target.name, partial(merge, found))
+            try:
+                counts, failures = retried(target.name, partial(merge, found))
+            except UnwritableError as error:
+                only = [
+                    n for key in keys if not goes_to_all(key[1], key[0]) for n in facts.rows[key]
+                ]
+                failures = {n: error.refusal for n in only if n not in refused}
+                counts = Counter()
             self.counts += counts
             refused |= failures
         known.add(facts.of)
@@ -85,11 +99,21 @@ class Merges:
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
 
-    def _there(self, target: Target) -> TableThere:
-        """Return the columns and the key of a table before a batch."""
-        table = there(target.name, self.log.id, adopts=self.options.adopts)
-        found = (None, None) if table is None else (table.columns(), table.keys)
-        return TableThere(target, *found)
+    def _plan(
+        self, sources: BatchSources, target: Target, keys: list[RouteKey]
+    ) -> TablePlan[Shape]:
+        """Return how a table has its rows after a batch."""
+        try:
+            table = there(target.name, self.log.id, adopts=self.options.adopts)
+        except UnwritableError as error:
+            return unusable(keys, error.refusal)
+        found = TableThere(target, None, None)
+        if table is not None:
+            found = TableThere(target, table.columns(), table.keys, table.named)
+        plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
+        if table is not None and plan.shape is not None:
+            table.check_adopted(plan.shape.keys, keeps_deleted=self.options.keeps_deleted)
+        return plan
 
     def check_keys(self, rows: pa.Table) -> None:
         """Refuse a batch in which no change has a key, if none ever had one."""
