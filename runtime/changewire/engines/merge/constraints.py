@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +15,7 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from changewire.engines.applied import decided_name
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
+from changewire.engines.typed.types import parts
 from changewire.tables.row_state import COLUMN
 
 _CHECK: Final = "delta.constraints."
@@ -42,8 +43,8 @@ class Constraint(NamedTuple):
     is_checked: bool = True
 
 
-def check_writable(path: str, table: DeltaTable) -> None:
-    """Refuse a table that delta-rs would write with wrong values, or not at all."""
+def check_writable(path: str, table: DeltaTable, names: Collection[str]) -> None:
+    """Refuse a table whose columns of some names delta-rs would write wrongly, or not at all."""
     if table.metadata().configuration.get("delta.appendOnly", "false").lower() == "true":
         raise delta.UnwritableError(path, "append-only")
     for field in _fields(table):
@@ -53,6 +54,8 @@ def check_writable(path: str, table: DeltaTable) -> None:
         length = field["metadata"].get(_LENGTH)
         if length is not None and _OF_LENGTH.fullmatch(length) is None:
             raise delta.UnwritableError(path, f"lengths of text inside column {field['name']}")
+        if field["name"] in names and _has_not_null(field["type"]):
+            raise delta.UnwritableError(path, f"NOT NULL inside column {field['name']}")
 
 
 def check_adopted(
@@ -115,6 +118,16 @@ def violated(path: str, rows: pa.Table, constraints: Sequence[Constraint]) -> li
 def _fields(table: DeltaTable) -> list[Mapping[str, Any]]:
     fields: list[Mapping[str, Any]] = json.loads(table.schema().to_json())["fields"]
     return fields
+
+
+def _has_not_null(kind: Any) -> bool:
+    """Whether a part of a type may not be NULL."""
+    if isinstance(kind, str):
+        return False
+    fields = kind.get("fields", ())
+    may_be_null = [kind.get("containsNull"), kind.get("valueContainsNull")]
+    may_be_null += [field["nullable"] for field in fields]
+    return False in may_be_null or any(_has_not_null(part) for _, part in parts(kind))
 
 
 def _length(field: Mapping[str, Any]) -> tuple[str, int]:

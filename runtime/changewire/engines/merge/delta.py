@@ -28,7 +28,12 @@ _MAPPING: Final = "delta.columnMapping.mode"
 _PLAIN: Final = {"timestampNtz"}
 """Features for readers of tables that Arrow reads as they are."""
 
-_LACKING: Final = re.compile(r"Unsupported table features required: \[(.+)\]")
+_LACKING: Final = re.compile(
+    r"(?:Unsupported table features required"
+    r"|Kernel error: (?:Unsupported|Max catalog version error)): (.+)"
+)
+"""What the text of an error has if a table has features that delta-rs lacks, and which."""
+
 _UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
 """Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
 
@@ -77,12 +82,11 @@ def reported(path: str) -> Generator[None, None, None]:
     """Report what delta-rs refuses as `OutputError`, and conflicts as `WriteConflictError`."""
     try:
         yield
-    except CommitFailedError as error:
-        lacking = _LACKING.search(str(error))
-        if lacking is not None:
-            raise UnwritableError(path, lacking[1]) from error
-        raise WriteConflictError from error
     except (DeltaError, OSError) as error:
+        if lacking := _LACKING.search(str(error)):
+            raise UnwritableError(path, lacking[1]) from error
+        if isinstance(error, CommitFailedError):
+            raise WriteConflictError from error
         reason = str(error).partition("\n")[0]
         raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
 

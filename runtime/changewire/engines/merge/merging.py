@@ -103,16 +103,16 @@ class Merges:
         self, sources: BatchSources, target: Target, keys: list[RouteKey]
     ) -> TablePlan[Shape]:
         """Return how a table has its rows after a batch."""
+        found = TableThere(target, None, None)
         try:
             table = there(target.name, self.log.id, adopts=self.options.adopts)
+            if table is not None:
+                found = TableThere(target, table.columns(), table.keys, table.named)
+            plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
+            if table is not None and plan.shape is not None:
+                table.check(plan.shape, keeps_deleted=self.options.keeps_deleted)
         except UnwritableError as error:
             return unusable(keys, error.refusal)
-        found = TableThere(target, None, None)
-        if table is not None:
-            found = TableThere(target, table.columns(), table.keys, table.named)
-        plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
-        if table is not None and plan.shape is not None:
-            table.check_adopted(plan.shape.keys, keeps_deleted=self.options.keeps_deleted)
         return plan
 
     def check_keys(self, rows: pa.Table) -> None:

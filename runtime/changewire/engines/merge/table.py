@@ -63,7 +63,6 @@ class LocalTable:
         self.owner: str | None = properties.get(OWNER)
         self.is_owned: bool = self.owner == log
         self._name = name
-        check_writable(name, table)
         delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
 
     def columns(self) -> StructJson:
@@ -71,10 +70,11 @@ class LocalTable:
         fields = delta.columns_of(self.table.schema())["fields"]
         return struct_json([field for field in fields if field["name"] != COLUMN])
 
-    def check_adopted(self, keys: Sequence[str], *, keeps_deleted: bool) -> None:
-        """Refuse a table that does not belong to the log yet, if rows cannot be kept right."""
+    def check(self, shape: Shape, *, keeps_deleted: bool) -> None:
+        """Refuse a table that cannot be written, or that cannot be kept right and is new here."""
+        check_writable(self._name, self.table, {*shape.schema.names})
         if not self.is_owned:
-            check_adopted(self._name, self.table, keys, keeps_deleted=keeps_deleted)
+            check_adopted(self._name, self.table, shape.keys, keeps_deleted=keeps_deleted)
 
     def truncate(self, floor: Order) -> int:
         """Delete the rows that are older than a truncate; return how many."""
