@@ -26,7 +26,7 @@ def merged(
     known = after = _after(held, floor, deleted)
     for state in _joined(known, batch):
         after = state
-    return _told(held, known, after, floor)
+    return _changed(held, known, after, floor)
 
 
 def each_merged(
@@ -38,7 +38,7 @@ def each_merged(
     """Yield what `merged` returns for the first change of a batch, for the first two, and so on."""
     known = _after(held, floor, deleted)
     for after in _joined(known, batch):
-        yield _told(held, known, after, floor)
+        yield _changed(held, known, after, floor)
 
 
 def _joined(known: State | None, batch: Iterable[RowMutation]) -> Iterator[State]:
@@ -50,10 +50,10 @@ def _joined(known: State | None, batch: Iterable[RowMutation]) -> Iterator[State
         yield after
 
 
-def _told(
+def _changed(
     held: State | None, known: State | None, after: State | None, floor: Order
 ) -> State | UnsetType:
-    """Return what a table is told of a row; UNSET if that is nothing."""
+    """Return the state that a table gets; UNSET if its row stays as it is."""
     after = _with_delete(after, floor)
     is_row = held is not None and held.values is not None
     # A table is not told of a delete that is known already, unless it still has the row.

@@ -1,4 +1,4 @@
-"""Which changes of a batch are refused, since a constraint of their table does not hold.
+"""Which changes of a batch are refused, since they break a constraint of their table.
 
 A row is looked at after each of its changes, as if they came one by one: what breaks a constraint
 is refused, and what comes after it is applied to the row without it.
