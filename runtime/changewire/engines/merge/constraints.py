@@ -35,12 +35,12 @@ class Constraint(NamedTuple):
     Attributes:
         name: What a refusal calls it.
         condition: SQL of DataFusion that is true for a row which satisfies it.
-        is_checked: Whether delta-rs checks it.
+        unchecked: The column that it is about, if delta-rs does not check it.
     """
 
     name: str
     condition: str
-    is_checked: bool = True
+    unchecked: str | None = None
 
 
 def check_writable(path: str, table: DeltaTable, names: Collection[str]) -> None:
@@ -51,10 +51,12 @@ def check_writable(path: str, table: DeltaTable, names: Collection[str]) -> None
         # Delta-rs computes them when a row comes, and not when it changes.
         if _GENERATED in field["metadata"]:
             raise delta.UnwritableError(path, f"generated column {field['name']}")
+        if field["name"] not in names:
+            continue
         length = field["metadata"].get(_LENGTH)
         if length is not None and _OF_LENGTH.fullmatch(length) is None:
             raise delta.UnwritableError(path, f"lengths of text inside column {field['name']}")
-        if field["name"] in names and _has_not_null(field["type"]):
+        if _has_not_null(field["type"]):
             raise delta.UnwritableError(path, f"NOT NULL inside column {field['name']}")
 
 
@@ -145,11 +147,11 @@ def _of_field(field: Mapping[str, Any], *, is_partition: bool) -> Iterator[Const
     kind, length = _length(field)
     if length:
         condition = f"{column} IS NULL OR character_length({column}) <= {length}"
-        yield Constraint(f"{kind.upper()}({length}) of {name}", condition, is_checked=False)
+        yield Constraint(f"{kind.upper()}({length}) of {name}", condition, name)
     for text in _NO_TEXTS if is_partition and field["type"] == "string" else ():
         condition = f"{column} IS DISTINCT FROM {delta.literal(text)}"
         what = f"text partition {name}: {delta.literal(text)} is stored as NULL"
-        yield Constraint(what, condition, is_checked=False)
+        yield Constraint(what, condition, name)
 
 
 def _failing(path: str, rows: pa.Table, constraint: Constraint) -> list[int]:

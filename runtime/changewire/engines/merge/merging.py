@@ -59,11 +59,7 @@ class Merges:
         facts = facts_of(rows, with_truncates=options.tables.apply_truncates)
         sources = sources_of(rows, facts, options)
         routes = find_routes(sources.route_keys, options.routing, known.tables)
-        planned, reasons = plans(
-            routes,
-            partial(self._plan, sources),
-            _FATAL,
-        )
+        planned, reasons = plans(routes, partial(self._plan, sources), _FATAL)
         refused = refused_in(rows, facts, routes, reasons)
         has_befores = known.has_befores or any(one.has_befores for one in facts.of.values())
         kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())

@@ -112,7 +112,7 @@ class TableMerge:
             easy = with_order(
                 easy, lambda order, key, kind: kind == DELETE or deletes.get(key, OLDEST) <= order
             )
-        mark = decided_name(schema_of(shape).names)
+        mark = decided_name(table.names)
         schema = without_metadata(schema_of(shape)).append(pa.field(mark, pa.bool_()))
         rows = _as_rows(easy, schema)
         if not hard and floors.truncate == OLDEST:

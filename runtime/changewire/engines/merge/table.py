@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
+from deltalake.table import TableMerger
 
 from changewire.engines.applied import COLUMNS, OWNER, columns_in, keys_in, owned_by, property_text
 from changewire.engines.changelog.shapes import Shape
@@ -106,7 +107,7 @@ class LocalTable:
         Rows replace those of the table if they are newer, or if their last column says so. If a
         constraint may forbid some, nothing is merged, and a `ConstraintError` is raised.
         """
-        unchecked = [one for one in self._constraints if not one.is_checked]
+        unchecked = [one for one in self._constraints if one.unchecked in rows.column_names]
         if any(violated(self._name, rows, unchecked)):
             raise ConstraintError(OutputError(f"{self._name}: a constraint forbids rows"))
         rows = padded(rows, self.table)
@@ -129,9 +130,13 @@ class LocalTable:
         merger = merger.when_not_matched_insert(
             names, None if keeps_deleted else f"NOT {is_deleted}"
         )
+        done = self._executed(merger)
+        return +Counter({name: int(done[f"num_target_rows_{name}"]) for name in _COUNTS})
+
+    def _executed(self, merger: TableMerger) -> Mapping[str, Any]:
         try:
             with delta.reported(self._name):
-                done = merger.execute()
+                return merger.execute()
         except delta.UnwritableError:
             raise
         except (OutputError, ValueError) as error:
@@ -139,7 +144,6 @@ class LocalTable:
             if not self._constraints:
                 raise
             raise ConstraintError(error) from error
-        return +Counter({name: int(done[f"num_target_rows_{name}"]) for name in _COUNTS})
 
     def suspects(self, rows: pa.Table, shape: Shape, *, keeps_deleted: bool) -> set[str]:
         """Return the texts of the keys of rows to merge that a constraint may forbid."""
@@ -158,6 +162,11 @@ class LocalTable:
     @cached_property
     def _constraints(self) -> list[Constraint]:
         return constraints_of(self.table)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all its columns."""
+        return [field.name for field in self.table.schema().fields]
 
     @cached_property
     def _columns(self) -> pa.Schema:

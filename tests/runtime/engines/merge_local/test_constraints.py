@@ -409,11 +409,14 @@ ALL = {"id": "LONG", "v": "STRING", "note": "STRING"}
 
 
 @pytest.mark.parametrize("rows", ["embedded", pa.schema([("id", pa.int64()), ("v", pa.string())])])
-def test_columns_that_nothing_names_are_never_written(tmp_path: Path, rows: Any) -> None:
+@pytest.mark.parametrize("partitions", [(), ("note",)])
+def test_columns_that_nothing_names_are_never_written(
+    tmp_path: Path, rows: Any, partitions: tuple[str, ...]
+) -> None:
     """An update leaves them, an insert leaves them NULL, and a flagged delete leaves them too."""
     lake = Lake(tmp_path)
-    fields = (field("id", "long"), field("v", "string"), field("note", "string"))
-    made(lake, *fields, rows={"id": [1], "v": ["a"], "note": ["keep"]})
+    fields = (field("id", "long"), field("v", "string"), varchar("note", "varchar(9)"))
+    made(lake, *fields, rows={"id": [1], "v": ["a"], "note": ["keep"]}, partitions=partitions)
     kinds = {"id": "LONG", "v": "STRING"}
     for sequence, (op, key) in enumerate((("UPDATE_AFTER", 1), ("INSERT", 2)), 1):
         one = message(op, sequence, {"id": key, "v": f"v{sequence}"}, types=kinds)
