@@ -57,6 +57,17 @@ LINES = {
     "connect": ("test_connect",),
 }
 """Lines of Spark, and files of tests of its engine; Spark Connect is that of the first."""
+LOWEST = (
+    *("codegen/test_cases", "codegen/test_command", "runtime/changes/test_aerospike_digest"),
+    *(f"runtime/cli/test_{name}" for name in ("explain", "help", "run")),
+    *("runtime/codec/test_round_trip", "runtime/codec/test_verdicts"),
+    *("runtime/engines/merge_local/test_constraints", "runtime/engines/merge_local/test_runs"),
+    *("runtime/engines/merge/test_once", "runtime/engines/stream/test_once"),
+    *("runtime/engines/test_arrow", "runtime/engines/test_spark_engine"),
+    *("runtime/kafka/test_on_a_broker", "runtime/kafka/test_serializer"),
+    "runtime/kafka/test_without_confluent",
+)
+"""Files of tests that run on the oldest versions: each extra has some."""
 WITHOUT_EXTRAS = (
     "import changewire, changewire.tables; "
     "[getattr(changewire, name) for name in changewire.__all__]"
@@ -388,8 +399,11 @@ def name_of(requirement: str) -> str:
 def pins_of(session: nox.Session, line: str) -> str:
     """Return the file of versions for a line of Spark: ``dev.txt``, but for what differs."""
     differing = Path("constraints", f"spark-{line}.txt")
-    if not differing.exists():
-        return PINS
+    return with_pins(session, differing) if differing.exists() else PINS
+
+
+def with_pins(session: nox.Session, differing: Path) -> str:
+    """Return a file with the versions of ``dev.txt``, but for those in another file."""
     pins = differing.read_text(encoding="utf-8").splitlines()
     names = tuple(f"{pin.partition('==')[0]}==" for pin in pins if "==" in pin)
     # Hashes are in indented lines below their pin.
@@ -398,6 +412,21 @@ def pins_of(session: nox.Session, line: str) -> str:
     lines = [pin for pin in common if not pin.startswith(names)]
     merged.write_text("\n".join([*lines, *pins]), encoding="utf-8")
     return str(merged)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Run the main jobs, with Spark and without, on the oldest versions that are allowed."""
+    install(session, groups=("lock",))
+    oldest = Path(session.create_tmp(), "oldest.txt")
+    session.run(
+        *("uv", "pip", "compile", "pyproject.toml", "--resolution=lowest-direct"),
+        *(f"--extra={extra}" for extra in EXTRAS),
+        *(f"--output-file={oldest}", "--no-annotate", "--no-header", "--quiet", "--upgrade"),
+    )
+    install_wheel(session, tuple(EXTRAS), ("tests",), with_pins(session, oldest))
+    files = [f"tests/{name}.py" for name in LOWEST]
+    session.run("pytest", "-m", "not long", *files, *session.posargs)
 
 
 @nox.session

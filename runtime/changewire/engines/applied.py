@@ -28,6 +28,9 @@ _COLUMNS: Final = 20
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
 
+COLUMNS: Final = "changewire.columns"
+"""Property: the columns that messages or settings named; no others are written."""
+
 
 SOURCE: Final = "changewire.source"
 """Property: the names of the source that the table takes changes of, if its target has no
@@ -54,6 +57,18 @@ def owned_by(owner: str, keys: Sequence[str], source: Source | None) -> dict[str
 def owner_in(properties: Mapping[str, str]) -> str | None:
     """Return the id of the query or log that a table belongs to; None if it belongs to none."""
     return properties.get(OWNER) or None
+
+
+def columns_in(properties: Mapping[str, str]) -> frozenset[str] | None:
+    """Return the columns of a table that may be written, besides those that a batch names.
+
+    None for all, in a table of a query that wrote them all. Something else made the columns of a
+    table that has no owner.
+    """
+    found = property_value(properties.get(COLUMNS))
+    if found is None:
+        return None if OWNER in properties else frozenset()
+    return frozenset(found)
 
 
 def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:

@@ -23,11 +23,37 @@ def merged(
         floor: Order of the newest truncate of the table.
         deleted: Order of its newest delete that is known elsewhere.
     """
+    known = after = _after(held, floor, deleted)
+    for state in _joined(known, batch):
+        after = state
+    return _changed(held, known, after, floor)
+
+
+def each_merged(
+    held: State | None,
+    batch: Iterable[RowMutation],
+    floor: Order = OLDEST,
+    deleted: Order = OLDEST,
+) -> Iterator[State | UnsetType]:
+    """Yield what `merged` returns for the first change of a batch, for the first two, and so on."""
     known = _after(held, floor, deleted)
+    for after in _joined(known, batch):
+        yield _changed(held, known, after, floor)
+
+
+def _joined(known: State | None, batch: Iterable[RowMutation]) -> Iterator[State]:
+    """Yield what is known of a row after each of the changes of a batch."""
     after, oldest = known, NO_SEQUENCE if known is None else known.order.sequence
     for mutation, sequence in sequenced(batch, oldest):
         new = mutation.state(sequence)
         after = new if after is None else joined(after, new)
+        yield after
+
+
+def _changed(
+    held: State | None, known: State | None, after: State | None, floor: Order
+) -> State | UnsetType:
+    """Return the state that a table gets; UNSET if its row stays as it is."""
     after = _with_delete(after, floor)
     is_row = held is not None and held.values is not None
     # A table is not told of a delete that is known already, unless it still has the row.

@@ -18,6 +18,12 @@ TRUNCATE: Final = "truncate"
 APPLY_FAILED: Final = "apply-failed"
 """Code of a change whose application raised an exception that nothing expected."""
 
+CONSTRAINT: Final = "constraint"
+"""Code of a change whose row a constraint of the table forbids."""
+
+NOT_WRITABLE: Final = "table-not-writable"
+"""Code of a change whose table the engine cannot write."""
+
 
 class Refusal(NamedTuple):
     """Why a change becomes a dead letter although its message was decoded.
@@ -69,6 +75,12 @@ def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
     if isinstance(error, RESOURCE_ERRORS):
         raise error
     return Refusal(APPLY_FAILED, pointer, f"{step} raised {type(error).__name__}")
+
+
+def constraint_refusal(name: str) -> Refusal:
+    """Return the refusal of a change whose row a constraint of the table forbids."""
+    text = f"the table has the constraint {name}, which this change does not satisfy"
+    return Refusal(CONSTRAINT, "/after", text)
 
 
 Namespace = tuple[str, str | None]

@@ -19,17 +19,37 @@ from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.types import StructJson, differing, struct_json
+from changewire.tables.routing import NOT_WRITABLE, Refusal
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""
 
 _MAPPING: Final = "delta.columnMapping.mode"
+_PLAIN: Final = {"timestampNtz"}
+"""Features for readers of tables that Arrow reads as they are."""
+
+_LACKING: Final = re.compile(
+    r"(?:Unsupported table features required"
+    r"|Kernel error: (?:Unsupported|Max catalog version error)): (.+)"
+)
+"""What the text of an error has if a table has features that delta-rs lacks, and which."""
+
 _UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
 """Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
 
 _SCHEME: Final = "://"
 _COMPARED: Final = {pa.string(), pa.int8(), pa.int16(), pa.int32(), pa.int64()}
 _NO_ADVICE: Final[Mapping[str, str]] = {}
+
+
+class UnwritableError(OutputError):
+    """A table has what delta-rs does not write as it is; `refusal` is that of its changes."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        """Say why delta-rs does not write a table."""
+        text = f"delta-rs does not write the table ({reason}); use Spark"
+        super().__init__(f"{path}: {text}")
+        self.refusal: Refusal = Refusal(NOT_WRITABLE, "/source", text)
 
 
 def check_path(target: str) -> None:
@@ -51,7 +71,9 @@ def opened(path: str) -> DeltaTable | None:
         table = DeltaTable(path)
     if table.metadata().configuration.get(_MAPPING, "none") != "none":
         # Delta-rs finds NULL in columns whose names in the files are others.
-        raise OutputError(f"{path}: it is not for delta-rs to read (column mapping); use Spark")
+        raise UnwritableError(path, "column mapping")
+    if lacking := {*(table.protocol().reader_features or ())} - _PLAIN:
+        raise UnwritableError(path, ", ".join(sorted(lacking)))
     return table
 
 
@@ -60,9 +82,11 @@ def reported(path: str) -> Generator[None, None, None]:
     """Report what delta-rs refuses as `OutputError`, and conflicts as `WriteConflictError`."""
     try:
         yield
-    except CommitFailedError as error:
-        raise WriteConflictError from error
     except (DeltaError, OSError) as error:
+        if lacking := _LACKING.search(str(error)):
+            raise UnwritableError(path, lacking[1]) from error
+        if isinstance(error, CommitFailedError):
+            raise WriteConflictError from error
         reason = str(error).partition("\n")[0]
         raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
 

@@ -12,9 +12,11 @@ import pyarrow.compute as pc
 
 from changewire.engines.applied import check_keys, not_applied
 from changewire.engines.by_table import Applied, ChangesByTable
+from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE
+from changewire.engines.merge.delta import UnwritableError
 from changewire.engines.merge.facts import changes_by_table, columns_of, facts_of, source_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
@@ -24,10 +26,17 @@ from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
 from changewire.engines.merge.rows import Floors, TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
-from changewire.engines.typed.plan import TableThere, plans, table_plan
+from changewire.engines.typed.plan import (
+    BatchSources,
+    TablePlan,
+    TableThere,
+    plans,
+    table_plan,
+    unusable,
+)
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
-from changewire.tables.routing import Refusal, find_routes
+from changewire.tables.routing import Refusal, RouteKey, find_routes, goes_to_all
 
 _FATAL: Final = (StreamError, WriteConflictError, MemoryError)
 """What ends a run; whatever else planning a table raises refuses its changes."""
@@ -52,13 +61,7 @@ class Merges:
         facts = facts_of(rows, with_truncates=options.tables.apply_truncates)
         sources = sources_of(rows, facts, options)
         routes = find_routes(sources.route_keys, options.routing, known.tables, source_of)
-        planned, reasons = plans(
-            routes,
-            lambda target, keys: table_plan(
-                self._there(target), keys, sources, options, DeltaRsRules()
-            ),
-            _FATAL,
-        )
+        planned, reasons = plans(routes, partial(self._plan, sources), _FATAL)
         refused = refused_in(rows, facts, routes, reasons)
         has_befores = known.has_befores or any(one.has_befores for one in facts.of.values())
         kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())
@@ -78,7 +81,14 @@ class Merges:
                 [mutations_of(rows, numbers), pa.Table.from_pylist(gone, MUTATIONS)]
             )
             merge = TableMerge(options, self.log, known, target, one.shape, floors)
-            counts, failures = retried(target.name, partial(merge, found))
+            try:
+                counts, failures = retried(target.name, partial(merge, found))
+            except UnwritableError as error:
+                only = [
+                    n for key in keys if not goes_to_all(key[1], key[0]) for n in facts.rows[key]
+                ]
+                failures = {n: error.refusal for n in only if n not in refused}
+                counts = Counter()
             self.counts += counts
             refused |= failures
         known.add(facts.of)
@@ -94,11 +104,21 @@ class Merges:
         unmatched = self.options.unmatched(self.known.tables.names.values())
         return Applied(counts, self.by_table, unmatched)
 
-    def _there(self, target: Target) -> TableThere:
-        """Return the columns and the key of a table before a batch."""
-        table = there(target.name, self.log.id, adopts=self.options.adopts)
-        found = (None, None) if table is None else (table.columns(), table.keys)
-        return TableThere(target, *found)
+    def _plan(
+        self, sources: BatchSources, target: Target, keys: list[RouteKey]
+    ) -> TablePlan[Shape]:
+        """Return how a table has its rows after a batch."""
+        found = TableThere(target, None, None)
+        try:
+            table = there(target.name, self.log.id, adopts=self.options.adopts)
+            if table is not None:
+                found = TableThere(target, table.columns(), table.keys, table.named)
+            plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
+            if table is not None and plan.shape is not None:
+                table.check(plan.shape, keeps_deleted=self.options.keeps_deleted)
+        except UnwritableError as error:
+            return unusable(keys, error.refusal)
+        return plan
 
     def check_keys(self, rows: pa.Table) -> None:
         """Refuse a batch in which no change has a key, if none ever had one."""

@@ -8,7 +8,7 @@ sequence, or if its row was patched: what the row becomes depends on the current
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -30,13 +30,14 @@ from changewire.engines.merge.mutations import (
     with_order,
 )
 from changewire.engines.merge.options import LocalOptions
-from changewire.engines.merge.table import LocalTable, made, schema_of
+from changewire.engines.merge.sieve import Sieve
+from changewire.engines.merge.table import ConstraintError, LocalTable, made, schema_of
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.merge import merged
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import Refusal, apply_failed
+from changewire.tables.routing import Refusal, apply_failed, constraint_refusal
 from changewire.tables.row_state import COLUMN, ORDER, row_state, state_from
 from changewire.tables.state import Row, State, full_image
 from changewire_messages.tables.arrow import ROW_STATE
@@ -68,16 +69,41 @@ class TableMerge:
     floors: Floors
 
     def __call__(self, mutations: pa.Table) -> tuple[Counter[str], dict[int, Refusal]]:
-        """Merge mutations; return what was done, and which changes do not fit."""
-        shape, floors, counts = self.shape, self.floors, Counter[str]()
-        source = self.known.tables.sources.get(self.target)
-        table = made(self.target.name, shape, self.log.id, source)
-        if floors.truncate > OLDEST:
-            counts["deleted"] += table.truncate(floors.truncated)
-        found, failures, rounded = fitted(mutations, shape)
+        """Merge mutations; return what was done, and which changes the table cannot take."""
+        counts, source = Counter[str](), self.known.tables.sources.get(self.target)
+        table = made(self.target.name, self.shape, self.log.id, source)
+        if self.floors.truncate > OLDEST:
+            counts["deleted"] += table.truncate(self.floors.truncated)
+        found, failures, rounded = fitted(mutations, self.shape)
         counts["sequence_inherited"] += found["major"].null_count
         counts["rounded_numbers"] += rounded
-        hard, deletes = self._hard(found, table), self._deletes(found)
+        found = _without(found, {}, failures)
+        while True:
+            deletes = self._deletes(found)
+            rows, failed = self._rows(found, table, deletes)
+            failures |= failed
+            try:
+                if len(rows):
+                    counts += table.merge(
+                        rows, self.shape, keeps_deleted=self.options.keeps_deleted
+                    )
+            except ConstraintError as error:
+                broken = self._broken(found, rows, table, deletes)
+                if not broken:
+                    raise error.cause from None
+            else:
+                return counts, failures
+            numbers = found[NUMBER].to_pylist()
+            refused = {numbers[i]: constraint_refusal(name) for i, name in broken.items()}
+            found = _without(found, broken, refused)
+            failures |= {number: why for number, why in refused.items() if number is not None}
+
+    def _rows(
+        self, found: pa.Table, table: LocalTable, deletes: Mapping[str, Order]
+    ) -> tuple[pa.Table, dict[int, Refusal]]:
+        """Return the rows that mutations leave, and which changes cannot be applied."""
+        shape, floors = self.shape, self.floors
+        hard = self._hard(found, table)
         is_hard = pc.is_in(found["key"], pa.array(sorted(hard), pa.string()))
         easy = found.filter(pc.invert(is_hard))
         if floors.truncated > OLDEST:
@@ -87,18 +113,36 @@ class TableMerge:
             easy = with_order(
                 easy, lambda order, key, kind: kind == DELETE or deletes.get(key, OLDEST) <= order
             )
-        mark = decided_name(schema_of(shape).names)
+        mark = decided_name(table.names)
         schema = without_metadata(schema_of(shape)).append(pa.field(mark, pa.bool_()))
         rows = _as_rows(easy, schema)
-        if hard or floors.truncate > OLDEST:
-            those = found.filter(is_hard)
-            decided, failed = self._decided(those, self._held(those, table), deletes)
-            marked = [{**row, mark: True} for row in decided]
-            rows = pa.concat_tables([rows, pa.Table.from_pylist(marked, schema)])
-            failures |= failed
-        if len(rows):
-            counts += table.merge(rows, shape, mark, keeps_deleted=self.options.keeps_deleted)
-        return counts, failures
+        if not hard and floors.truncate == OLDEST:
+            return rows, {}
+        those = found.filter(is_hard)
+        decided, failed = self._decided(those, self._held(those, table), deletes)
+        marked = [{**row, mark: True} for row in decided]
+        return pa.concat_tables([rows, pa.Table.from_pylist(marked, schema)]), failed
+
+    def _broken(
+        self, found: pa.Table, rows: pa.Table, table: LocalTable, deletes: Mapping[str, Order]
+    ) -> dict[int, str]:
+        """Return which constraints mutations break, by their numbers among those of the table."""
+        keys = table.suspects(rows, self.shape, keeps_deleted=self.options.keeps_deleted)
+        indexed = found.append_column("index", pa.array(range(len(found)), pa.int64()))
+        those = indexed.filter(pc.is_in(found["key"], pa.array(sorted(keys), pa.string())))
+        batch: dict[str, list[dict[str, Any]]] = {}
+        for one in those.to_pylist(maps_as_pydicts="strict"):
+            batch.setdefault(one["key"], []).append(one)
+        held = {self.shape.key_of(row): row for row in table.rows(self._keys(those))}
+        sieve = Sieve(
+            self.shape,
+            held,
+            self.floors.truncated,
+            deletes,
+            self.options.keeps_deleted,
+            table.violated,
+        )
+        return sieve.refused(batch)
 
     def _hard(self, found: pa.Table, table: LocalTable) -> set[str]:
         """Return the keys whose rows Python decides on."""
@@ -113,7 +157,7 @@ class TableMerge:
     def _held(self, found: pa.Table, table: LocalTable) -> dict[str, Mapping[str, Any]]:
         """Return the rows of hard keys; after a truncate also others that were patched."""
         keys = {*found["key"].to_pylist()}
-        rows = table.rows(self._keys(found), are_patched=False) if keys else ()
+        rows = table.rows(self._keys(found)) if keys else ()
         held = {key: row for row in rows if (key := self.shape.key_of(row)) in keys}
         if self.floors.truncate > OLDEST:
             for row in table.rows(None, are_patched=True):
@@ -166,6 +210,16 @@ class TableMerge:
 def _state(fields: Mapping[str, Any] | None, values: Row) -> State:
     """Return the state of a row; one that something else has made is older than every change."""
     return full_image(OLDEST, values) if fields is None else state_from(fields, values)
+
+
+def _without(found: pa.Table, indexes: Container[int], refused: Container[int]) -> pa.Table:
+    """Return mutations without some, and without all of refused changes, by their numbers.
+
+    A change is applied as a whole: a row stays whose move is refused.
+    """
+    numbers = enumerate(found[NUMBER].to_pylist())
+    kept = [i not in indexes and (n is None or n not in refused) for i, n in numbers]
+    return found.filter(pa.array(kept, pa.bool_()))
 
 
 def _as_rows(found: pa.Table, schema: pa.Schema) -> pa.Table:

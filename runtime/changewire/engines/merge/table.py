@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
+from deltalake.table import TableMerger
 
-from changewire.engines.applied import keys_in, owned_by, owner_in, source_in
+from changewire.engines.applied import (
+    COLUMNS,
+    columns_in,
+    keys_in,
+    owned_by,
+    owner_in,
+    property_text,
+    source_in,
+)
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.json_rows import COMMENTS, ROW
 from changewire.engines.merge import delta
-from changewire.engines.typed.types import StructJson, struct_json
+from changewire.engines.merge.constraints import (
+    Constraint,
+    check_adopted,
+    check_writable,
+    constraints_of,
+    padded,
+    violated,
+)
+from changewire.engines.typed.types import StructJson, struct_json, without_metadata
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -34,14 +52,24 @@ _HELD: Final = "held"
 """What a MERGE calls the rows that are merged, and the table."""
 
 
+class ConstraintError(Exception):
+    """A constraint of a table may forbid rows; `cause` is the error if none of them does."""
+
+    def __init__(self, cause: Exception) -> None:
+        """Keep the cause."""
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 class LocalTable:
-    """A table; `keys` are the columns of its key, None if they are not known."""
+    """A table; `keys` are the columns of its key, `named` those of `TableThere`, or None."""
 
     def __init__(self, table: DeltaTable, name: str, log: str) -> None:
         """Read the properties of the table; `log` is the id of the log."""
         properties = table.metadata().configuration
         self.table = table
         self.keys: tuple[str, ...] | None = keys_in(properties)
+        self.named: frozenset[str] | None = columns_in(properties)
         self.owner: str | None = owner_in(properties)
         self.is_owned: bool = self.owner == log
         self.source: Source | None = source_in(properties)
@@ -53,13 +81,21 @@ class LocalTable:
         fields = delta.columns_of(self.table.schema())["fields"]
         return struct_json([field for field in fields if field["name"] != COLUMN])
 
+    def check(self, shape: Shape, *, keeps_deleted: bool) -> None:
+        """Refuse a table that cannot be written, or that cannot be kept right and is new here."""
+        check_writable(self._name, self.table, {*shape.schema.names})
+        if not self.is_owned:
+            check_adopted(self._name, self.table, shape.keys, keeps_deleted=keeps_deleted)
+
     def truncate(self, floor: Order) -> int:
         """Delete the rows that are older than a truncate; return how many."""
         with delta.reported(self._name):
             done = self.table.delete(_is_older(floor), commit_properties=delta.NEXT_VERSION)
         return int(done["num_deleted_rows"])
 
-    def rows(self, keys: pa.Table | None, *, are_patched: bool) -> Iterator[Mapping[str, Any]]:
+    def rows(
+        self, keys: pa.Table | None, *, are_patched: bool = False
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield rows as dictionaries: those with some values of keys, those that were patched."""
         where, files = ds.scalar(value=True), None
         if keys is not None:
@@ -72,14 +108,17 @@ class LocalTable:
         ):
             yield from part.to_pylist(maps_as_pydicts="strict")
 
-    def merge(
-        self, rows: pa.Table, shape: Shape, decided: str, *, keeps_deleted: bool
-    ) -> Counter[str]:
+    def merge(self, rows: pa.Table, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:
         """Merge rows, one for each key; return how many were inserted, updated and deleted.
 
-        Rows replace those of the table if they are newer, or where the column `decided` says so.
+        Rows replace those of the table if they are newer, or if their last column says so. If a
+        constraint may forbid some, nothing is merged, and a `ConstraintError` is raised.
         """
-        is_applied = f"({_ROWS}.{delta.quoted(decided)} OR {_is_newer()})"
+        unchecked = [one for one in self._constraints if one.unchecked in rows.column_names]
+        if any(violated(self._name, rows, unchecked)):
+            raise ConstraintError(OutputError(f"{self._name}: a constraint forbids rows"))
+        rows = padded(rows, self.table)
+        is_applied = f"({_ROWS}.{delta.quoted(rows.column_names[-1])} OR {_is_newer()})"
         is_deleted = f"{_ROWS}.{delta.quoted(COLUMN)}['deleted']"
         names = {
             delta.quoted(name): f"{_ROWS}.{delta.quoted(name)}" for name in schema_of(shape).names
@@ -98,9 +137,47 @@ class LocalTable:
         merger = merger.when_not_matched_insert(
             names, None if keeps_deleted else f"NOT {is_deleted}"
         )
-        with delta.reported(self._name):
-            done = merger.execute()
+        done = self._executed(merger)
         return +Counter({name: int(done[f"num_target_rows_{name}"]) for name in _COUNTS})
+
+    def _executed(self, merger: TableMerger) -> Mapping[str, Any]:
+        try:
+            with delta.reported(self._name):
+                return merger.execute()
+        except delta.UnwritableError:
+            raise
+        except (OutputError, ValueError) as error:
+            # A constraint that divides by zero is a ValueError.
+            if not self._constraints:
+                raise
+            raise ConstraintError(error) from error
+
+    def suspects(self, rows: pa.Table, shape: Shape, *, keeps_deleted: bool) -> set[str]:
+        """Return the texts of the keys of rows to merge that a constraint may forbid."""
+        if not keeps_deleted:
+            rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
+        if {*self._columns.names} <= {*rows.column_names}:
+            names = violated(self._name, rows, self._constraints)
+            rows = rows.filter(pa.array([name is not None for name in names], pa.bool_()))
+        return {shape.key_of(row) for row in rows.select([*shape.keys]).to_pylist()}
+
+    def violated(self, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
+        """Return the name of the first constraint that each row does not satisfy, or None."""
+        found = pa.Table.from_pylist([*rows], self._columns)
+        return violated(self._name, found, self._constraints)
+
+    @cached_property
+    def _constraints(self) -> list[Constraint]:
+        return constraints_of(self.table)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all its columns."""
+        return [field.name for field in self.table.schema().fields]
+
+    @cached_property
+    def _columns(self) -> pa.Schema:
+        return without_metadata(pa.schema(self.table.schema().to_arrow()))
 
 
 def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
@@ -125,6 +202,8 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
     """
     schema = schema_of(shape)
     owned = owned_by(log, shape.keys, source)
+    if shape.is_typed:
+        owned[COLUMNS] = property_text(sorted(shape.schema.names))
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(
@@ -140,7 +219,7 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
         with delta.reported(name):
             table.alter.add_columns(lacking)
     delta.check_columns(name, table.schema(), schema, _ADVICE)
-    if not found.is_owned or found.keys is None or found.source != (source or found.source):
+    if not owned.items() <= table.metadata().configuration.items():
         with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -114,11 +114,15 @@ class TableRules(Protocol[ShapeT_co]):
 
 
 class TableThere(NamedTuple):
-    """A table before a batch, with None for missing or unknown columns and keys."""
+    """A table before a batch, with None for missing or unknown columns and keys.
+
+    `named` are the columns that may be written although the batch does not name them, None for all.
+    """
 
     target: Target
     columns: StructJson | None
     keys: tuple[str, ...] | None
+    named: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -197,16 +201,32 @@ def table_plan(
     named = struct_json([field_json(one, "string") for one in keys or ()])
     fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
     if fault is not None:
-        refusals = [_refused_alone(routes, Refusal("key-mismatch", "/key", fault))]
-        return TablePlan(None, refusals, is_usable=False)
+        return unusable(routes, Refusal("key-mismatch", "/key", fault))
     if not keys or not found.columns["fields"]:
         return TablePlan(None, refusals)
     has_changed = current is not None and sql_name(current) != sql_name(found.columns)
+    taken = [named, *(of for one, of in kept if one not in reasons)]
+    columns = _written(found.columns, table.named, taken)
     try:
-        shape = rules.shape(found.columns, keys, exact=options.tables.numbers == "refuse")
+        shape = rules.shape(columns, keys, exact=options.tables.numbers == "refuse")
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
     return TablePlan(shape, refusals, has_changed)
+
+
+def unusable(routes: list[RouteKey], why: Refusal) -> TablePlan[Any]:
+    """Return that no change can be applied to a table, and why."""
+    return TablePlan(None, [_refused_alone(routes, why)], is_usable=False)
+
+
+def _written(
+    columns: StructJson, named: frozenset[str] | None, taken: Iterable[StructJson]
+) -> StructJson:
+    """Return the columns of a table that are written: those named before, and those taken now."""
+    if named is None:
+        return columns
+    names = named.union(field["name"] for of in taken for field in of["fields"])
+    return struct_json([field for field in columns["fields"] if field["name"] in names])
 
 
 def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
