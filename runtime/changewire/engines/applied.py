@@ -67,7 +67,7 @@ def columns_in(properties: Mapping[str, str]) -> frozenset[str] | None:
     """
     found = property_value(properties.get(COLUMNS))
     if found is None:
-        return None if OWNER in properties else frozenset()
+        return frozenset() if owner_in(properties) is None else None
     return frozenset(found)
 
 

@@ -8,9 +8,9 @@ from stat import S_IMODE
 import pytest
 from pyspark.errors import StreamingQueryException
 
+from changewire.engines.errors import JobError
 from changewire.engines.spark.cause import FILE, FILE_LENGTH, failure
 from changewire.engines.spark.run import as_asked
-from changewire.jobs.checks import JobError
 from changewire.jobs.topics import spark_errors
 
 SECRET = "canary-password"  # noqa: S105 - of nothing

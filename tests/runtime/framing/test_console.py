@@ -67,7 +67,9 @@ def test_bytes_are_as_they_were(write: Write) -> None:
         (b"\xff:\xff", (("\\xff", b"\xff"),)),
     ],
 )
-def test_headers(write: Write, headers: bytes, expected: tuple[object, ...] | None) -> None:
+def test_headers(
+    write: Write, headers: bytes, expected: tuple[tuple[str, bytes | None], ...] | None
+) -> None:
     """Headers stand before the key; what follows a comma is one if it begins with a name."""
     if expected is None:
         expected = (("trace-id", b"x:y,z,w"), ("ce_time", b"2020-01-01T00:00:00Z"))

@@ -14,6 +14,7 @@ from changewire.engines.adopted import check_key_columns, check_keys_of_rows
 from changewire.engines.applied import keys_in, owned_by
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
+from changewire.engines.merge.constraints import check_adopted
 from changewire.engines.merge.table import STATE
 from changewire.engines.retries import retried
 from changewire.tables.names import absolute, is_path
@@ -51,13 +52,14 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
     columns = [field.name for field in table.schema().fields]
     known = keys_in(table.metadata().configuration)
     names = check_key_columns(target, key_columns, known, columns)
+    check_adopted(target, table, names, keeps_deleted=False)
     if key_columns is not None:
         _check_rows(target, delta.dataset_of(target, table), names)
     with delta.reported(target):
         if STATE.name not in columns:
             table.alter.add_columns([*Schema.from_arrow(pa.schema([STATE])).fields])
         # delta-rs removes no property: an empty one is none.
-        table.alter.set_table_properties(owned_by("", names), raise_if_not_exists=False)
+        table.alter.set_table_properties(owned_by("", names, None), raise_if_not_exists=False)
 
 
 def _check_rows(target: str, data: Any, names: Sequence[str]) -> None:
