@@ -11,7 +11,7 @@ from tests.docs.pages import ROOT, blocks
 from tests.runtime.engines.stream.streams import TYPE, stream
 
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
-from changewire.engines.log import LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REFUSED
+from changewire.engines.log import CLOSED, LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REFUSED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ def test_the_log_is_described() -> None:
     """The page names each kind of row, and each column, of both kinds of logs."""
     kinds, columns = SECTION.partition("| columns | of | meaning |")[::2]
     listed = re.findall(r"^\| `([a-z_]+)` \|", kinds, re.MULTILINE)
-    assert {*listed} - {"kind"} == {CHANGE, CONTROL, DEAD_LETTER, REFUSED, MESSAGE}
+    assert {*listed} - {"kind"} == {CHANGE, CONTROL, DEAD_LETTER, REFUSED, CLOSED, MESSAGE}
     rows = re.findall(r"^\| (`[^|]+`) \|", columns.partition("\n\n")[0], re.MULTILINE)
     named = {name for row in rows for name in re.findall("`([a-z_]+)`", row)}
     assert named == {*LOG_COLUMNS, *MESSAGE_LOG_COLUMNS} - {"kind"}

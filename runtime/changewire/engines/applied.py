@@ -50,8 +50,9 @@ def property_value(text: str | None) -> Any:
 def owned_by(owner: str, keys: Sequence[str], source: Source | None) -> dict[str, str]:
     """Return the properties of a table with a key that belongs to a query or log."""
     found = {KEYS: property_text([*keys]), OWNER: owner}
-    names = source and [getattr(source, name) for name in NAMES]
-    return {**found, SOURCE: property_text(names)} if names else found
+    if source is None:
+        return found
+    return {**found, SOURCE: property_text([getattr(source, name) for name in NAMES])}
 
 
 def owner_in(properties: Mapping[str, str]) -> str | None:

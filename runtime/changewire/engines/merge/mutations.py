@@ -79,13 +79,17 @@ def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
 
 
 def fitted(found: pa.Table, shape: Shape) -> Fitted:
-    """Return the mutations that fit a table; their keys are the texts that the table has."""
+    """Return the mutations that fit a table; their keys are the texts that the table has.
+
+    A change fits as a whole or not at all.
+    """
     made = shape.fitted(found["key"].to_pylist(), found["after"].to_pylist())
     numbers = zip(found[NUMBER].to_pylist(), made.failures, strict=True)
     failures = {n: why for n, why in numbers if why is not None and n is not None}
     both = found.set_column(0, "key", pa.array(made.keys, pa.string()))
     both = both.append_column(CONTENT, made.rows)
-    good = pa.array([why is None for why in made.failures], pa.bool_())
+    of_change = zip(found[NUMBER].to_pylist(), made.failures, strict=True)
+    good = pa.array([why is None and n not in failures for n, why in of_change], pa.bool_())
     return Fitted(both.filter(good), failures, made.rounded)
 
 

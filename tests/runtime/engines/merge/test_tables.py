@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaProtocolError
 from pyspark.sql.types import (
     DecimalType,
+    DoubleType,
     IntegerType,
     LongType,
     StringType,
@@ -171,6 +172,18 @@ def test_a_batch_brings_so_many_tables(spark: SparkSession, tmp_path: Path) -> N
     assert (done.refused, done.closed) == (1, 1)
     assert "t009" in lake.names()
     assert refused(spark, lake.places["log"]).count() == len(names) - 3
+
+
+def test_a_move_that_does_not_fit_leaves_the_row(spark: SparkSession, tmp_path: Path) -> None:
+    """A change is applied as a whole or not at all: its old key stays."""
+    lake = Lake(tmp_path)
+    move = change("update", 2, 5, old=1, before={"id": 1}, a="bad")
+    for number, one in enumerate([change(a=1), move]):
+        lake.send(placed(one, start=number))
+    lake.apply(spark, row_schema={"t": StructType().add("id", LongType()).add("a", DoubleType())})
+    found = refused(spark, lake.places["log"]).collect()
+    assert [(row["code"], row["offset"]) for row in found] == [("wrong-type", 1)]
+    assert [(row["id"], row["a"]) for row in lake.table(spark, "t").collect()] == [(1, 1.0)]
 
 
 def test_a_replay_leaves_what_has_no_position(spark: SparkSession, tmp_path: Path) -> None:

@@ -73,6 +73,17 @@ def test_a_late_write_finds_the_delete_of_a_decimal(tmp_path: Path) -> None:
     assert keys == {f'{{"id":{row["id"]}}}' for row in (one, two)}
 
 
+def test_a_move_that_does_not_fit_leaves_the_row(tmp_path: Path) -> None:
+    """A change is applied as a whole or not at all: its old key stays."""
+    lake = Lake(tmp_path)
+    rows = {"t": pa.schema([("id", pa.int64()), ("a", pa.float64())])}
+    move = change("update", 2, 5, old=1, before={"id": 1}, a="bad")
+    for number, one in enumerate([change(a=1), move]):
+        lake.apply(placed(one, start=number), row_schema=rows)
+    assert reasons(lake) == [("wrong-type", 1)]
+    assert [(row["id"], row["a"]) for row in lake.rows()] == [(1, 1.0)]
+
+
 def test_a_target_without_table_takes_one_source(tmp_path: Path) -> None:
     """Another table is refused run by run, and its deletes hold nothing back, unless it may."""
     lake, target = Lake(tmp_path), f"{tmp_path}/tables/one"
