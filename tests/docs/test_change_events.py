@@ -11,6 +11,7 @@ from tests.runtime.changes.lindorm import declared
 from changewire.changes.aerospike_digest import MISMATCH
 from changewire.changes.connect import NOTES
 from changewire.changes.lindorm import FRAMED_KEY
+from changewire.changes.values import READ_IN_UTC
 from changewire.engines.typed.cells import OTHER_CASE
 
 PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
@@ -35,7 +36,7 @@ def test_leniencies_are_listed() -> None:
     cells = {"ROW": "", "a": ""}
     for families in (None, ["f"]):
         used += lindorm_change("c", after=cells, column_families=families).attributes["leniencies"]
-    others = {MISMATCH, FRAMED_KEY, OTHER_CASE}
+    others = {MISMATCH, FRAMED_KEY, OTHER_CASE, READ_IN_UTC}
     assert listed() == sorted({*used, *NOTES, *others} - NEVER)
 
 
