@@ -15,8 +15,9 @@ from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create
 
 import changewire.spark as cws
+from changewire.engines.by_table import Applied
 from changewire.engines.counts import ConservationError, Counts
-from changewire.engines.options import BatchId, TableCounts
+from changewire.engines.options import BatchId
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.jvm import last_progress
 from changewire.engines.spark.stream.progress import BatchProgress, batch_id, read
@@ -156,7 +157,7 @@ def test_a_task_that_is_done_again_is_no_loss(spark: SparkSession, tmp_path: Pat
     """Rows that Spark lost and reads once more count on both sides of the comparison."""
     made = stream(tmp_path, 1)
 
-    def lose(batch: BatchId, counts: Counts, decoded: Frames, _: TableCounts) -> None:
+    def lose(batch: BatchId, counts: Counts, decoded: Frames, _: Applied) -> None:
         assert (batch.number, counts.messages) == (0, 13)
         decoded.rows.unpersist()
         assert decoded.rows.count() == 15
