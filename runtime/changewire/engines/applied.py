@@ -21,6 +21,9 @@ ANY: Final = "*"
 KEYS: Final = "changewire.keys"
 """Property: the columns of the table's key."""
 
+COLUMNS: Final = "changewire.columns"
+"""Property: the columns that messages or settings have named; changes write no others."""
+
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
 

@@ -1,6 +1,6 @@
 """What a row becomes by a batch: the decision that every MERGE carries out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import UNSET, UnsetType
 
@@ -14,6 +14,7 @@ def merged(
     batch: Iterable[RowMutation],
     floor: Order = OLDEST,
     deleted: Order = OLDEST,
+    each: Callable[[State], None] | None = None,
 ) -> State | UnsetType:
     """Return what a row becomes by a batch and a truncate; UNSET if it stays as it is.
 
@@ -22,12 +23,15 @@ def merged(
         batch: Effects of changes on it, in the order of their positions.
         floor: Order of the newest truncate of the table.
         deleted: Order of its newest delete that is known elsewhere.
+        each: Called after each effect with what the row is by then.
     """
     known = _after(held, floor, deleted)
     after, oldest = known, NO_SEQUENCE if known is None else known.order.sequence
     for mutation, sequence in sequenced(batch, oldest):
         new = mutation.state(sequence)
         after = new if after is None else joined(after, new)
+        if each is not None:
+            each(after if floor == OLDEST else joined(after, tombstone(floor)))
     after = _with_delete(after, floor)
     is_row = held is not None and held.values is not None
     # A table is not told of a delete that is known already, unless it still has the row.

@@ -66,6 +66,12 @@ def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
     return Refusal(APPLY_FAILED, pointer, f"{step} raised {type(error).__name__}")
 
 
+def constraint_refusal(name: str) -> Refusal:
+    """Return the refusal of a change whose row a constraint of its table does not allow."""
+    text = f"the table has the constraint {name}, which this change does not satisfy"
+    return Refusal("constraint", "/after", text)
+
+
 Namespace = tuple[str, str | None]
 """System and database of a source."""
 

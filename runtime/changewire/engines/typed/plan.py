@@ -130,12 +130,14 @@ class TablePlan(Generic[ShapeT]):
         refusals: Which changes do not fit it.
         has_changed: Whether the table exists, and has other columns.
         is_usable: Whether any change can be applied to it.
+        named: Columns that the messages of the batch, or settings, name.
     """
 
     shape: ShapeT | None
     refusals: list[RefusedRows] = field(default_factory=list)
     has_changed: bool = False
     is_usable: bool = True
+    named: frozenset[str] = frozenset()
 
 
 def plans(
@@ -194,8 +196,8 @@ def table_plan(
     if not isinstance(rows, str) and reasons:
         raise OutputError(f"{table.target.name}: {reasons[_NONE]}")
     refusals += _mismatches(used, reasons)
-    named = struct_json([field_json(one, "string") for one in keys or ()])
-    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
+    of_key = struct_json([field_json(one, "string") for one in keys or ()])
+    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(of_key)
     if fault is not None:
         refusals = [_refused_alone(routes, Refusal("key-mismatch", "/key", fault))]
         return TablePlan(None, refusals, is_usable=False)
@@ -206,7 +208,9 @@ def table_plan(
         shape = rules.shape(found.columns, keys, exact=options.tables.numbers == "refuse")
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
-    return TablePlan(shape, refusals, has_changed)
+    fields = (field for one, of in kept if one not in found.refused for field in of["fields"])
+    named = frozenset([*keys, *(field["name"] for field in fields)])
+    return TablePlan(shape, refusals, has_changed, named=named)
 
 
 def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
