@@ -11,7 +11,13 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import DefaultTable, Packages, TableFormatOption, Truncates
+from changewire.cli.streams import (
+    DefaultTable,
+    DeletesOption,
+    Packages,
+    TableFormatOption,
+    Truncates,
+)
 from changewire.engines.options import log_of
 from changewire.tables.names import absolute
 
@@ -26,6 +32,7 @@ def verify(
     target: LogTarget,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
+    deletes: DeletesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Stop after so many rows."),
@@ -61,6 +68,7 @@ def verify(
             table_format=table_format,
             default_table=default_table,
             apply_truncates=apply_truncates,
+            deletes=deletes or "remove",
         )
         return show(row.asDict() for row in faults.toLocalIterator())
 
