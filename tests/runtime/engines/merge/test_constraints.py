@@ -46,9 +46,10 @@ def test_a_table_with_constraints_takes_what_they_allow(
             message("INSERT", 1, {"id": 1, **good}),
             message("INSERT", 2, {"id": 1, **good, "amount": -1}),
             message("INSERT", 1, {"id": 2, **good}),
-            message("UPDATE_AFTER", 2, {"id": 2, **good, "amount": 0}),
+            message("UPDATE_AFTER", 2, {"id": 3, **good, "amount": 0}),
             *(message("INSERT", 1, {"id": 10 + n, **good, **one}) for n, one in enumerate(bad)),
             message("INSERT", 1, {"id": 1, "amount": 1}, table="other"),
+            message("UPDATE_BEFOR", 2, None, before={"id": 2, **good}),
         )
     )
     with pytest.raises(OutputError, match="'serial' is an identity column"):
@@ -78,7 +79,13 @@ def test_a_table_with_constraints_takes_what_they_allow(
     rebuild(spark, lake.places["log"], tables=["t"], **places)
     assert content(lake, spark, columns) == rows
     # A patch is refused by what its row would be, as in a batch of its own.
-    patches = [{"name": "a"}, {"amount": -5}, {"code": "c"}, {"amount": 0}, {"amount": 9}]
+    patches: list[dict[str, Any]] = [
+        {"name": "a"},
+        {"amount": -5},
+        {"code": "c"},
+        {"amount": 0},
+        {"amount": 9},
+    ]
     sent = (message("UPDATE_AFTER", 5 + n, {"id": 1, **one}) for n, one in enumerate(patches))
     lake.send_records(records(*sent, start=20))
     lake.apply_messages(spark, format=FORMAT, row_schema={"t": row, "*": "json"}, row_image="patch")
@@ -98,24 +105,29 @@ def test_a_constraint_of_a_running_table_ends_nothing(spark: SparkSession, tmp_p
         {"id": 2, "v": "two", "amount": 20},
         {"id": 5, "v": "bad", "amount": -5},
     )
-    lake.send_records(records(send("t", 10, one), send("json", 10, one)))
+
+    def constrain(_: str) -> None:
+        for table, amount in (("t", "amount"), ("json", "get_json_object(row, '$.amount')")):
+            place = f"delta.`{lake.tables}/{table}`"
+            spark.sql(f"ALTER TABLE {place} DROP CONSTRAINT IF EXISTS positive")
+            spark.sql(f"ALTER TABLE {place} ADD CONSTRAINT positive CHECK ({amount} > 0)")
+
     types = {"json": "json", "*": "embedded"}
-    lake.apply_messages(spark, format=FORMAT, row_schema=types)
-    for table, amount in (("t", "amount"), ("json", "get_json_object(row, '$.amount')")):
-        place = f"delta.`{lake.tables}/{table}`"
-        spark.sql(f"ALTER TABLE {place} ADD CONSTRAINT positive CHECK ({amount} > 0)")
+    lake.send_records(records(send("t", 10, one), send("json", 10, one)))
     sent = [*(send(name, 11, two) for name in ("t", "json")), send("t", 12, bad)]
     sent += [send("json", 12, bad), send("u", 14, {"id": 9, "v": "x", "amount": 9})]
     lake.send_records(records(*sent, start=2))
-    for _ in range(2):  # a restart changes nothing
-        lake.apply_messages(spark, format=FORMAT, row_schema=types)
+    lake.apply_messages(spark, format=FORMAT, row_schema=types, notice=constrain)
+    lake.send_records(records(send("t", 13, {**bad, "amount": 0}), start=7))
+    lake.apply_messages(spark, format=FORMAT, row_schema=types)
     assert [(one["offset"], named(one)) for one in refusals(lake, spark)] == [
         (4, "positive"),
         (5, "positive"),
+        (7, "positive"),
     ]
     assert content(lake, spark, ("id", "v", "amount")) == [(1, "one", 10), (2, "two", 20)]
     assert [lake.table(spark, name).count() for name in ("json", "u")] == [2, 1]
-    lake.send_records(records(send("t", 13, {**bad, "amount": 1}), start=7))
+    lake.send_records(records(send("t", 14, {**bad, "amount": 1}), start=8))
     with pytest.raises(OutputError, match=r"NULL in all columns .* the constraint positive"):
         lake.apply_messages(spark, format=FORMAT, row_schema=types, deletes="flag")
 

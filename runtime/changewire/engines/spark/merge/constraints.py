@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import (
@@ -180,7 +180,7 @@ def _not_null(columns: StructType, *, is_delta: bool) -> Iterator[Constraint]:
 def _lengths(column: StructField) -> Iterator[Constraint]:
     text = column.metadata.get(_LENGTHS)
     if text is not None:
-        kind = StructType.fromDDL(f"c {text}")["c"].dataType
+        kind = cast("StructType", StructType.fromDDL(f"c {text}"))["c"].dataType
         yield from _rules(quoted(column.name), column.name, kind, is_delta=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -14,6 +15,7 @@ from changewire.engines.applied import not_applied
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
+from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.becomes import becomes, with_key
 from changewire.engines.spark.merge.befores import moved
@@ -40,6 +42,12 @@ from changewire.tables.routing import REFUSALS, RouteKey, Routes, find_routes
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 """What ends a batch; whatever else planning a table raises refuses its changes."""
 
+_VIOLATED: Final = re.compile(
+    "DELTA_VIOLATE_CONSTRAINT|DELTA_NOT_NULL_CONSTRAINT|DELTA_EXCEED_CHAR_VARCHAR"
+    "|NOT_NULL_ASSERT_VIOLATION"
+)
+"""What the text of an error has if a row violates a constraint."""
+
 _ROUNDS: Final = 8
 """How often changes of hard keys are decided on, each time without the first that a table refuses;
 at the last time all that follow it are refused."""
@@ -50,6 +58,7 @@ class _How(NamedTuple):
 
     there: There
     held: Held
+    has_moved: bool
     has_hard: bool
     text: RowText
 
@@ -118,7 +127,10 @@ class BatchMerge:
             if one.shape is not None:
                 part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
                 there = self._prepare(part, one)
-                self._merge(part, there, accepted, befores)
+                try:
+                    self._merge(part, there, accepted, befores)
+                except RAISED as error:
+                    self._merge(part, self._constrained(part, there, error), accepted, befores)
 
     def _refuse_routes(self, routes: Routes) -> None:
         if routes.refused:
@@ -178,6 +190,17 @@ class BatchMerge:
             self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0
         return made
 
+    def _constrained(self, part: TablePart, there: There, error: Exception) -> There:
+        """Return a table that has got a constraint since it was looked at, which a row violates.
+
+        Any other error is raised again.
+        """
+        again = part.table.read(self.spark) if _VIOLATED.search(full_text(error)) else None
+        if again is None or again.constraints == there.constraints:
+            raise error
+        self.query.there[part.target] = again
+        return again
+
     def _merge(
         self, part: TablePart, there: There, rows: DataFrame, befores: DataFrame | None
     ) -> None:
@@ -192,13 +215,13 @@ class BatchMerge:
         needs_fit = part.shape.is_typed and not are_known
         has_patches = held.has_patches and not part.is_new
         has_hard = bool(self.facts.hard) or part.is_truncated or has_patches
-        how = _How(there, held, has_hard, self.facts.text_of(part.keys))
+        how = _How(there, held, moved is not None, has_hard, self.facts.text_of(part.keys))
         asks = there.constraints.are_any
         if not needs_fit and not has_hard and not asks:
             self._write(part, found, how)
             return
         with persisted(found) as kept:
-            fitting = self._fitting(kept) if needs_fit else kept
+            fitting = self._fitting(kept, how) if needs_fit else kept
             self._write(part, self._allowed(part, fitting, how) if asks else fitting, how)
 
     def _held(self, part: TablePart) -> Held:
@@ -251,19 +274,19 @@ class BatchMerge:
                 every = rows.easy.unionByName(good.select(*rows.easy.columns))
                 self._merged(part, every, how.there)
                 return
-        self._write(part, _without(found, spoilt), how, round + 1)
+        self._write(part, _without(found, spoilt, how), how, round + 1)
 
     def _merged(self, part: TablePart, rows: DataFrame, there: There) -> None:
         keeps_deleted = self.options.keeps_deleted
         self.counts += part.table.merge(rows, part.shape, there, keeps_deleted=keeps_deleted)
 
-    def _fitting(self, found: DataFrame) -> DataFrame:
+    def _fitting(self, found: DataFrame, how: _How) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
         ((failures, rounded),) = found.agg(F.count(FAILURE), F.sum(ROUNDED)).collect()
         self.counts["rounded_numbers"] += rounded or 0
         if not failures:
             return found
-        return _without(found, self._refused(found.where(F.col(FAILURE).isNotNull())))
+        return _without(found, self._refused(found.where(F.col(FAILURE).isNotNull())), how)
 
     def _allowed(self, part: TablePart, found: DataFrame, how: _How) -> DataFrame:
         """Return the mutations without those of whole rows that the table does not allow.
@@ -275,7 +298,7 @@ class BatchMerge:
         rows = found.where(F.col("kind").isin(*kinds))
         rows = rows if part.shape.is_typed else with_key(rows, how.text)
         wrong = violations(rows, part.shape, how.there, how.held.table, are_whole=True)
-        return _without(found, self._refused(wrong))
+        return _without(found, self._refused(wrong), how)
 
     def _refused(self, failed: DataFrame) -> DataFrame | None:
         """Refuse changes, by their positions and `FAILURE`; return the positions, if any."""
@@ -304,8 +327,19 @@ class BatchMerge:
         return found if number else None
 
 
-def _without(found: DataFrame, places: DataFrame | None) -> DataFrame:
-    """Return mutations without those at some positions."""
+def _without(found: DataFrame, places: DataFrame | None, how: _How) -> DataFrame:
+    """Return mutations without those at some positions.
+
+    A row whose new place is refused stays where it was, also if its images came as two messages.
+    """
     if places is None:
         return found
-    return found.join(F.broadcast(places.select(*PLACE)), [*PLACE], "left_anti")
+    refused = F.broadcast(places.select(*PLACE))
+    left = found.join(refused, [*PLACE], "left_anti")
+    if not how.has_moved:
+        return left
+    writes = found.where(F.col("kind") != DELETE).join(refused, [*PLACE], "left_semi")
+    stay = writes.select(
+        "major", F.lit(0).cast("bigint").alias("minor"), F.lit(DELETE).alias("kind")
+    )
+    return left.join(stay, ["major", "minor", "kind"], "left_anti")

@@ -98,7 +98,7 @@ def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_delet
         found = found.where(~F.col(STATE)["deleted"])
     before = spark.table(table.identifier)
     with changed(spark, LENIENT if asked.are_any else {}):
-        rows = stored(found, shape, there, before, is_joined=bool(there.others))
+        rows = stored(found, shape, there, before if there.unwritten else None)
         if asked.rules:
             check_rows(rows, asked, table.target)
         names = [one for one in rows.columns if one not in {*asked.generated, *asked.closed}]

@@ -97,7 +97,9 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     """Return the rows of one table that differ."""
     table = SparkTable(target.name, format_of(table_format))
     there = table.read(spark)
-    shape, others, padded = JsonShape(), frozenset[str](), []
+    shape: Shape = JsonShape()
+    others: frozenset[str] = frozenset()
+    padded: list[str] = []
     if there is not None:
         padded = [one.name for one in there.columns.fields if is_char(one)]
         shape, others = shape_of(there), there.others - {*(there.keys or ())}

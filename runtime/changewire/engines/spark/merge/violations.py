@@ -36,7 +36,7 @@ def violations(
     rows: DataFrame,
     shape: Shape,
     there: There,
-    table: DataFrame,
+    table: DataFrame | None,
     *,
     are_whole: bool,
 ) -> DataFrame:
@@ -55,9 +55,9 @@ def violations(
     if are_whole:
         rules += _agreements(constraints, row_values(shape), own)
     with changed(rows.sparkSession, LENIENT):
-        is_joined = any(constraints.reads(name) for name in there.unwritten)
+        is_read = any(constraints.reads(name) for name in there.unwritten)
         whole = F.struct(*rows.columns).alias(own)
-        found = stored(rows, shape, there, table, whole, is_joined=is_joined)
+        found = stored(rows, shape, there, table if is_read else None, whole)
         kept = (F.col(own)[name].alias(name) for name in rows.columns if name != FAILURE)
         marked = found.select(*kept, _first_violated(rules).alias(FAILURE))
         return marked.where(F.col(FAILURE).isNotNull())
@@ -111,9 +111,8 @@ def stored(
     rows: DataFrame,
     shape: Shape,
     there: There,
-    table: DataFrame,
+    table: DataFrame | None,
     *kept: Column,
-    is_joined: bool,
 ) -> DataFrame:
     """Return rows with the columns that a table gives them, and columns of their own to keep.
 
@@ -121,22 +120,21 @@ def stored(
         rows: Rows with `NAMED`, `CONTENT` and perhaps `STATE`.
         shape: How the table has its rows.
         there: What is known of the table.
-        table: Its rows.
+        table: Its rows, if columns that changes do not write are needed as it has them.
         kept: Columns to keep.
-        is_joined: Whether columns that changes do not write are needed as the table has them.
     """
     asked, row = there.constraints, F.col(_ROW)
     values = row_values(shape)
     if STATE in rows.columns:
         values[COLUMN] = F.col(STATE)
-    if is_joined:
+    if table is not None:
         rows = rows.join(table.select(F.struct("*").alias(_ROW)), is_row_of(row, shape), "left")
     columns = [*kept]
     for one in there.columns.fields:
         value = values.get(one.name, F.lit(None))
         if one.name in there.unwritten:
             value = F.expr(asked.defaults.get(one.name, "NULL"))
-            if is_joined:
+            if table is not None:
                 value = F.when(row.isNotNull(), row[one.name]).otherwise(value)
         if one.name not in asked.generated:
             columns.append(value.cast(one.dataType).alias(one.name))
