@@ -86,7 +86,13 @@ def outcome(spark: SparkSession, job: Job, sent: Iterable[Record]) -> Outcome:
         Element(*row[:-1]) for row in rows if row["kind"] in _LANDED and row["attempt"] == 0
     )
     refused = {Element(*row[:-1]) for row in rows if row["kind"] == "refused"}
-    faults = cws.verify(spark, job.log, target=job.target, table_format=job.table_format)
+    faults = cws.verify(
+        spark,
+        job.log,
+        target=job.target,
+        table_format=job.table_format,
+        deletes=job.deletes,
+    )
     return Outcome(
         elements=len(expected.elements),
         lost=len(expected.elements - there.keys()) + len(expected.refused - refused),

@@ -1,6 +1,6 @@
 """What a row becomes by a batch: the decision that every MERGE carries out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import UNSET, UnsetType
 
@@ -14,6 +14,7 @@ def merged(
     batch: Iterable[RowMutation],
     floor: Order = OLDEST,
     deleted: Order = OLDEST,
+    each: Callable[[State], None] | None = None,
 ) -> State | UnsetType:
     """Return what a row becomes by a batch and a truncate; UNSET if it stays as it is.
 
@@ -22,10 +23,12 @@ def merged(
         batch: Effects of changes on it, in the order of their positions.
         floor: Order of the newest truncate of the table.
         deleted: Order of its newest delete that is known elsewhere.
+        each: Called after each effect with what the row is by then.
     """
     known = after = _after(held, floor, deleted)
-    for state in _joined(known, batch):
-        after = state
+    for after in _joined(known, batch):
+        if each is not None:
+            each(after if floor == OLDEST else joined(after, tombstone(floor)))
     return _changed(held, known, after, floor)
 
 

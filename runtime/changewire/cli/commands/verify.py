@@ -11,7 +11,14 @@ from changewire.cli.logs import LogFolder, LogTarget, on_log
 from changewire.cli.options import Json
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import DefaultTable, OneTable, Packages, TableFormatOption, Truncates
+from changewire.cli.streams import (
+    DefaultTable,
+    DeletesOption,
+    OneTable,
+    Packages,
+    TableFormatOption,
+    Truncates,
+)
 from changewire.engines.options import log_of
 from changewire.tables.names import absolute
 
@@ -27,6 +34,7 @@ def verify(
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
     one_table: OneTable = False,
+    deletes: DeletesOption = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Stop after so many rows."),
@@ -63,6 +71,7 @@ def verify(
             default_table=default_table,
             apply_truncates=apply_truncates,
             one_table=one_table,
+            deletes=deletes or "remove",
         )
         return show(row.asDict() for row in faults.toLocalIterator())
 

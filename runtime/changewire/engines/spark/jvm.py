@@ -5,6 +5,7 @@ It is asked for what costs a job otherwise, and whoever asks has another way if 
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.util import find_spec
 from threading import Lock
@@ -41,6 +42,31 @@ _one_at_a_time: Final = Lock()
 
 def log_size(spark: SparkSession, table: str) -> int | None:
     """Return the bytes of a Delta table as this process knows it, without a job; 0 without it."""
+    snapshot = _snapshot(spark, table)
+    try:
+        if snapshot is None:
+            return None
+        if int(snapshot.version()) < 0:
+            return 0
+        checksum = snapshot.checksumOpt()
+        return int(checksum.get().tableSizeBytes()) if checksum.isDefined() else None
+    except _UNKNOWN:
+        return None
+
+
+def table_metadata(spark: SparkSession, table: str) -> dict[str, Any] | None:
+    """Return the metadata of a Delta table as its log has it, without a job; None if unknown."""
+    snapshot = _snapshot(spark, table)
+    try:
+        text = None if snapshot is None else snapshot.metadata().json()
+    except _UNKNOWN:
+        return None
+    found: dict[str, Any] | None = None if text is None else json.loads(text)["metaData"]
+    return found
+
+
+def _snapshot(spark: SparkSession, table: str) -> Any | None:
+    """Return the snapshot of a Delta table that this process read last; None if unknown."""
     if is_remote(spark):
         return None
     hidden: Any = spark
@@ -53,11 +79,7 @@ def log_size(spark: SparkSession, table: str) -> int | None:
         else:  # a quarter of the time
             log = getattr(jvm, "org.apache.spark.sql.delta.DeltaLog")
             log = log.forTable(session, path[1].replace("``", "`"))
-        snapshot = log.unsafeVolatileSnapshot()
-        if int(snapshot.version()) < 0:
-            return 0
-        checksum = snapshot.checksumOpt()
-        return int(checksum.get().tableSizeBytes()) if checksum.isDefined() else None
+        return log.unsafeVolatileSnapshot()
     except _UNKNOWN:
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -134,12 +134,14 @@ class TablePlan(Generic[ShapeT]):
         refusals: Which changes do not fit it.
         has_changed: Whether the table exists, and has other columns.
         is_usable: Whether any change can be applied to it.
+        named: Columns that the messages of the batch, or settings, name.
     """
 
     shape: ShapeT | None
     refusals: list[RefusedRows] = field(default_factory=list)
     has_changed: bool = False
     is_usable: bool = True
+    named: frozenset[str] = frozenset()
 
 
 def plans(
@@ -198,20 +200,21 @@ def table_plan(
     if not isinstance(rows, str) and reasons:
         raise OutputError(f"{table.target.name}: {reasons[_NONE]}")
     refusals += _mismatches(used, reasons)
-    named = struct_json([field_json(one, "string") for one in keys or ()])
-    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(named)
+    of_key = struct_json([field_json(one, "string") for one in keys or ()])
+    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(of_key)
     if fault is not None:
         return unusable(routes, Refusal("key-mismatch", "/key", fault))
     if not keys or not found.columns["fields"]:
         return TablePlan(None, refusals)
     has_changed = current is not None and sql_name(current) != sql_name(found.columns)
-    taken = [named, *(of for one, of in kept if one not in reasons)]
-    columns = _written(found.columns, table.named, taken)
+    fields = (field for one, of in kept if one not in found.refused for field in of["fields"])
+    named = frozenset([*keys, *(field["name"] for field in fields)])
+    columns = _written(found.columns, table.named, named)
     try:
         shape = rules.shape(columns, keys, exact=options.tables.numbers == "refuse")
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
-    return TablePlan(shape, refusals, has_changed)
+    return TablePlan(shape, refusals, has_changed, named=named)
 
 
 def unusable(routes: list[RouteKey], why: Refusal) -> TablePlan[Any]:
@@ -220,12 +223,12 @@ def unusable(routes: list[RouteKey], why: Refusal) -> TablePlan[Any]:
 
 
 def _written(
-    columns: StructJson, named: frozenset[str] | None, taken: Iterable[StructJson]
+    columns: StructJson, before: frozenset[str] | None, named: frozenset[str]
 ) -> StructJson:
-    """Return the columns of a table that are written: those named before, and those taken now."""
-    if named is None:
+    """Return the columns of a table that are written: those named before, and those named now."""
+    if before is None:
         return columns
-    names = named.union(field["name"] for of in taken for field in of["fields"])
+    names = before | named
     return struct_json([field for field in columns["fields"] if field["name"] in names])
 
 

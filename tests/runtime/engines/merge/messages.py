@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import changewire as cw
@@ -21,6 +22,7 @@ def message(
     table: str = "t",
     database: str = "d",
     types: dict[str, str] | None = None,
+    key: Sequence[str] = ("id",),
 ) -> bytes:
     """Return a message; a delete has its row before it."""
     if op == "DELETE" and before is None:
@@ -35,7 +37,7 @@ def message(
         "ddl": None,
     }
     source = {"dbType": "MySQL", "dbName": database, "tableName": table}
-    schema = {"dataColumn": columns, "primaryKey": ["id"], "source": source}
+    schema = {"dataColumn": columns, "primaryKey": [*key], "source": source}
     return json.dumps({"schema": schema, "payload": payload, "version": "0.0.1"}).encode()
 
 

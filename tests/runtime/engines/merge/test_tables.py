@@ -323,13 +323,14 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
         (3, None, True),
     ]
     assert [tuple(one) for one in spark.table("default.live_t").collect()] == [(2, "b")]
-    log, table = lake.places["log"], f"{lake.tables}/t"
-    assert not verify(spark, log, target=lake.places["target"]).count()
+    log, table, target = lake.places["log"], f"{lake.tables}/t", lake.places["target"]
+    assert not verify(spark, log, target=target, deletes="flag").count()
+    assert [one["fault"] for one in verify(spark, log, target=target).collect()] == ["extra"] * 2
     deleted_at = datetime(2024, 11, 15, 8, 58, 34, tzinfo=timezone.utc)
     assert purge(spark, log, table=table, older_than=deleted_at) == 0
     assert purge(spark, log, table=table, older_than=deleted_at + timedelta(seconds=1)) == 2
     assert [one["id"] for one in lake.table(spark, "t").collect()] == [2]
-    assert not verify(spark, log, target=lake.places["target"]).count()
+    assert not verify(spark, log, target=target).count()
 
 
 def damage(spark: SparkSession, table: str) -> None:

@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from changewire.engines.adopted import check_key_columns, check_keys_of_rows
-from changewire.engines.applied import KEYS, OWNER, keys_in, property_text
+from changewire.engines.applied import COLUMNS, KEYS, OWNER, keys_in, property_text
+from changewire.engines.spark.merge.constraints import check_key, constraints_of
 from changewire.engines.spark.merge.formats import format_of, properties_of, set_properties
 from changewire.engines.spark.parts import quoted
 from changewire.tables.names import absolute
@@ -40,8 +41,8 @@ def adopt_table(
 
     Raises:
         ValueError: There is no such table format, or `key_columns` are missing.
-        OutputError: The table lacks a column of the key, rows have none in it, two have the same,
-            or it has another key; it is as it was.
+        OutputError: The table lacks a column of the key, or cannot name rows by one, rows have
+            none in it, two have the same, or it has another key; it is as it was.
         AnalysisException: The table does not exist.
     """
     tables, target = format_of(table_format), absolute(target)
@@ -51,6 +52,8 @@ def adopt_table(
     properties = properties_of(spark, table)
     known = keys_in(properties)
     names = check_key_columns(target, key_columns, known, rows.columns)
+    asked = constraints_of(spark, table, rows.schema, properties, is_delta=tables.takes_paths)
+    check_key(asked, names, target)
     if key_columns is not None:
         _check(rows, names, target)
     if COLUMN not in rows.columns:
@@ -59,7 +62,8 @@ def adopt_table(
     if OWNER in properties:
         spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('{OWNER}')")
     if known is None:
-        set_properties(spark, table, {KEYS: property_text(names)})
+        columns = {COLUMNS: property_text([]), KEYS: property_text(names)}
+        set_properties(spark, table, columns)
 
 
 def _check(rows: DataFrame, key_columns: Sequence[str], target: str) -> None:

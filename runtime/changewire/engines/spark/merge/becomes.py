@@ -7,8 +7,6 @@ newest change of its key, and `changewire.tables` says the same of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
-from operator import and_
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -20,7 +18,7 @@ from changewire.engines.json_rows import packed as packed_row
 from changewire.engines.spark.merge.facts import RowText
 from changewire.engines.spark.merge.hard import STATE, decided
 from changewire.engines.spark.merge.late import Held, without_deleted
-from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS, is_row_of
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.order import OLDEST, Order
@@ -49,8 +47,12 @@ def becomes(
     *,
     has_hard: bool,
     text: RowText = RowText.MIXED,
+    with_steps: bool = False,
 ) -> Becomes:
-    """Return what rows become by mutations without failures, which are kept if `has_hard`."""
+    """Return what rows become by mutations without failures, which are kept if `has_hard`.
+
+    Of hard keys also after each mutation, if steps are wanted.
+    """
     easy, hard = mutations, None
     if has_hard:
         keys = mutations.where(~_is_easy()).select("key").distinct()
@@ -59,7 +61,7 @@ def becomes(
             keys = keys.union(_patched(mutations, shape, held.table)).distinct()
         easy = mutations.join(keys, "key", "left_anti")
         those = mutations.join(keys, "key", "left_semi")
-        hard = decided(those, shape, held)
+        hard = decided(those, shape, held, with_steps=with_steps)
     if held.floor > OLDEST:
         easy = easy.where(_is_beyond(held.floor))
     found = _newest(easy, shape)
@@ -67,15 +69,14 @@ def becomes(
         late = easy.where((F.col("kind") != DELETE) & (F.col("major") <= held.deleted))
         found = without_deleted(found, late, held.deletes)
     rows = _rows(found)
-    return Becomes(rows if shape.is_typed else _with_key(rows, text), hard)
+    return Becomes(rows if shape.is_typed else with_key(rows, text), hard)
 
 
 def _patched(mutations: DataFrame, shape: Shape, table: DataFrame) -> DataFrame:
     """Return the keys of mutations whose rows in a table were patched."""
     rows = table.where(F.col(COLUMN)["columns"].isNotNull()).select(F.struct("*").alias("_row"))
     row = F.col("_row")
-    is_same = reduce(and_, (row[name].eqNullSafe(F.col(NAMED)[name]) for name in shape.keys))
-    return mutations.join(rows, is_same, "left_semi").select("key")
+    return mutations.join(rows, is_row_of(row, shape), "left_semi").select("key")
 
 
 def _rows(found: DataFrame) -> DataFrame:
@@ -111,7 +112,7 @@ def _newest(mutations: DataFrame, shape: Shape) -> DataFrame:
     return numbered.where(F.col(_FIRST) == 1).drop(_FIRST)
 
 
-def _with_key(rows: DataFrame, text: RowText) -> DataFrame:
+def with_key(rows: DataFrame, text: RowText) -> DataFrame:
     """Return rows of JSON text with the columns of their keys, as `json_rows.packed` has them."""
     if text is RowText.WITH_KEY:
         return rows

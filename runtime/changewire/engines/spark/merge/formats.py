@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Final, TypeAlias, cast
 
@@ -16,11 +16,14 @@ from pyspark.sql.types import (
     DecimalType,
     IntegerType,
     ShortType,
+    StructField,
     StructType,
     TimestampNTZType,
 )
 
-from changewire.engines.spark.jvm import log_size
+from changewire.engines.spark.jvm import local_rows, log_size
+from changewire.engines.spark.merge.constraints import identity_columns
+from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import quoted, split_name
 from changewire.engines.spark.types import inside, nullable
 from changewire.engines.typed.types import has_unsafe_names
@@ -103,6 +106,8 @@ class Delta:
         }
         if needed:
             set_properties(spark, table, needed)
+        closed = identity_columns(spark, table)
+        columns = StructType([one for one in columns.fields if one.name not in closed])
         writer = no_rows(spark, columns).write.format(self.name).mode("append")
         writer = writer.option("mergeSchema", "true")
         writer.save(target) if is_path(target) else writer.saveAsTable(target)
@@ -116,6 +121,10 @@ class Delta:
     def size(self, spark: SparkSession, target: str) -> int | None:
         """Return how many bytes the files of a table have; None if that is not known."""
         return log_size(spark, self.identifier(target))
+
+    def inserted(self, columns: StructType, others: Collection[str]) -> dict[str, str]:  # noqa: ARG002
+        """Return what a MERGE gives new rows in columns of others: Delta knows it."""
+        return {}
 
     def merged(self, found: list[Row]) -> Counter[str]:
         """Return how many rows a MERGE ``inserted``, ``updated`` and ``deleted``."""
@@ -179,7 +188,9 @@ class Iceberg:
         # Only for this write: Spark does not align the columns of a MERGE while it is set.
         set_properties(spark, target, {_ANY_SCHEMA: "true"})
         try:
-            writer = no_rows(spark, columns).writeTo(target).option("mergeSchema", "true")
+            kind = _as_there(columns, spark.table(target).schema)
+            rows = local_rows(spark, arrow_schema(kind).empty_table(), kind)
+            writer = rows.writeTo(target).option("mergeSchema", "true")
             writer.option("check-ordering", "false").append()
         finally:
             self.repair(spark, target, {_ANY_SCHEMA: "true"})
@@ -200,6 +211,14 @@ class Iceberg:
             "ORDER BY committed_at DESC LIMIT 1"
         ).collect()
         return int(found[0]["size"]) if found and found[0]["size"] else None
+
+    def inserted(self, columns: StructType, others: Collection[str]) -> dict[str, str]:
+        """Return what a MERGE gives new rows in columns of others, which Iceberg asks for.
+
+        No row gets that far: NULL is not allowed there.
+        """
+        needed = (one for one in columns.fields if one.name in others and not one.nullable)
+        return {quoted(one.name): f"CAST(NULL AS {one.dataType.simpleString()})" for one in needed}
 
     def merged(self, found: list[Row]) -> Counter[str]:
         """Return nothing: a MERGE of Iceberg does not say how many rows it changed."""
@@ -290,6 +309,17 @@ def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:
         path = f"{above}.{name}" if above else name
         yield path, name
         yield from _paths(part, path)
+
+
+def _as_there(columns: StructType, there: StructType) -> StructType:
+    """Return columns that are as a table has them, NOT NULL too, but for their types."""
+    known = {one.name: one for one in there.fields}
+    found = []
+    for one in columns.fields:
+        has = known.get(one.name, one)
+        same = has.dataType.simpleString() == one.dataType.simpleString()
+        found.append(StructField(one.name, (has if same else one).dataType, has.nullable))
+    return StructType(found)
 
 
 def _kept(kind: DataType) -> DataType:

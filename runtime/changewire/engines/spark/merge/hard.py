@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import groupby
-from operator import and_, itemgetter
+from operator import itemgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -26,6 +26,7 @@ from changewire.engines.spark.merge.mutations import (
     FAILURE_TYPE,
     NAMED,
     ORDER_FIELDS,
+    is_row_of,
     mutation_type,
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
@@ -48,8 +49,10 @@ _FATAL: Final = (MemoryError, KeyboardInterrupt)
 """What depends on the machine, and not on the change."""
 
 
-def decided(mutations: DataFrame, shape: Shape, held: Held) -> DataFrame:
-    """Return what the rows of hard keys become."""
+def decided(
+    mutations: DataFrame, shape: Shape, held: Held, *, with_steps: bool = False
+) -> DataFrame:
+    """Return what the rows of hard keys become, also after each mutation if steps are wanted."""
     keys = mutations.groupBy("key").agg(F.first(NAMED).alias(NAMED))
     parts = [mutations.select(F.lit(_BATCH).alias(_ORIGIN), "*")]
     if held.table is not None:
@@ -60,7 +63,7 @@ def decided(mutations: DataFrame, shape: Shape, held: Held) -> DataFrame:
     rows = reduce(DataFrame.unionByName, (_filled(part, shape) for part in parts))
     rows = rows.withColumn("key", row_key(shape))
     ordered = rows.repartition("key").sortWithinPartitions("key", _ORIGIN, *ORDER[2:])
-    return ordered.mapInArrow(Decide(shape, held.floor), decided_type(shape))
+    return ordered.mapInArrow(Decide(shape, held.floor, with_steps=with_steps), decided_type(shape))
 
 
 def _filled(rows: DataFrame, shape: Shape) -> DataFrame:
@@ -85,7 +88,7 @@ def _held(keys: DataFrame, shape: Shape, table: DataFrame, floor: Order) -> Data
     """Return the rows that a table has of some keys; after a truncate, patched rows as well."""
     row = F.col("_row")
     rows = table.select(F.struct("*").alias("_row"))
-    is_same = reduce(and_, (row[name].eqNullSafe(F.col(NAMED)[name]) for name in shape.keys))
+    is_same = is_row_of(row, shape)
     content = (
         F.struct(*(row[name].alias(name) for name in shape.content_type.names))
         if isinstance(shape.content_type, StructType)
@@ -110,7 +113,7 @@ def decided_type(shape: Shape) -> StructType:
     """Return the columns of decided rows.
 
     A row with `FAILURE` is a change that cannot be applied, at its position; any other one is what
-    the row of a key becomes.
+    the row of a key becomes, by the change at a position, or by all without one.
     """
     return StructType(
         [
@@ -129,10 +132,11 @@ class Decide:
     The state of one key and one Arrow batch must fit into memory.
     """
 
-    def __init__(self, shape: Shape, floor: Order) -> None:
+    def __init__(self, shape: Shape, floor: Order, *, with_steps: bool) -> None:
         """Remember the rows, and the order of the newest truncate of the table."""
         self._shape = shape
         self._floor = floor
+        self._with_steps = with_steps
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield what the row of each key becomes, if that differs from the current row."""
@@ -160,7 +164,15 @@ class Decide:
                     deleted = max(deleted, order_from(row))
                 else:
                     held = self._held(row)
-            state = merged(held, self._batch(first, group, places), self._floor, deleted)
+            steps: list[dict[str, Any]] = []
+
+            def add(state: State) -> None:
+                steps.append({**places[-1], **self._row(key, named, state)})
+
+            each = add if self._with_steps else None
+            batch = self._batch(first, group, places)
+            state = merged(held, batch, self._floor, deleted, each)
+            yield from steps
             if state is not UNSET:
                 yield self._row(key, named, state)
         except _FATAL:

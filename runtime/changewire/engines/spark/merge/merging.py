@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -15,16 +16,18 @@ from changewire.engines.by_table import ChangesByTable
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
+from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.merge.becomes import Becomes, becomes
+from changewire.engines.spark.merge.becomes import becomes, with_key
 from changewire.engines.spark.merge.befores import moved
-from changewire.engines.spark.merge.facts import BatchFacts, schemas_of
+from changewire.engines.spark.merge.facts import BatchFacts, RowText, schemas_of
 from changewire.engines.spark.merge.from_log import feeds, is_truncate
+from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held, logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, persisted, view_of
-from changewire.engines.spark.merge.plan import is_from, is_of, is_refused, plan
+from changewire.engines.spark.merge.plan import There, is_from, is_of, is_refused, plan
 from changewire.engines.spark.merge.refusals import (
     WHY,
     Refused,
@@ -34,14 +37,36 @@ from changewire.engines.spark.merge.refusals import (
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
+from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.typed.plan import BatchSources, plans
+from changewire.engines.typed.plan import BatchSources, TablePlan, plans
+from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import REFUSALS, RouteKey, Routes, find_routes
 
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 """What ends a batch; whatever else planning a table raises refuses its changes."""
+
+_VIOLATED: Final = re.compile(
+    "DELTA_VIOLATE_CONSTRAINT|DELTA_NOT_NULL_CONSTRAINT|DELTA_EXCEED_CHAR_VARCHAR"
+    "|NOT_NULL_ASSERT_VIOLATION"
+)
+"""What the text of an error has if a row violates a constraint."""
+
+_ROUNDS: Final = 8
+"""How often changes of hard keys are decided on, each time without the first that a table refuses;
+at the last time all that follow it are refused."""
+
+
+class _How(NamedTuple):
+    """How mutations of a table become rows; see `becomes`."""
+
+    there: There
+    held: Held
+    has_moved: bool
+    has_hard: bool
+    text: RowText
 
 
 @dataclass
@@ -115,8 +140,11 @@ class BatchMerge:
         for target, one in found.items():
             if one.shape is not None:
                 part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
-                self._prepare(part, has_changed=one.has_changed)
-                self._merge(part, accepted, befores)
+                there = self._prepare(part, one)
+                try:
+                    self._merge(part, there, accepted, befores)
+                except RAISED as error:
+                    self._merge(part, self._constrained(part, there, error), accepted, befores)
 
     def _refuse_routes(self, routes: Routes) -> None:
         if routes.refused:
@@ -160,14 +188,13 @@ class BatchMerge:
             is_new=self.query.there[target] is None,
         )
 
-    def _prepare(self, part: TablePart, *, has_changed: bool) -> None:
+    def _prepare(self, part: TablePart, found: TablePlan[Shape]) -> There:
         """Make a table or give it new columns, and remove the rows that a truncate removes."""
+        has_changed = found.has_changed
         there, query, options = self.query.there, self.query.query, self.options
-        there[part.target] = part.table.make(
-            self.spark,
-            part.shape,
-            query,
-            there[part.target],
+        made = there[part.target] = part.table.make(
+            *(self.spark, part.shape, query, there[part.target]),
+            named=found.named,
             has_changed=has_changed,
             source=self.known.tables.sources.get(part.target),
         )
@@ -176,8 +203,22 @@ class BatchMerge:
         limit_partitions(self.spark, self.facts.counts.changes, part.table, self.partitions)
         if part.is_truncated:
             self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0
+        return made
 
-    def _merge(self, part: TablePart, rows: DataFrame, befores: DataFrame | None) -> None:
+    def _constrained(self, part: TablePart, there: There, error: Exception) -> There:
+        """Return a table that has got a constraint since it was looked at, which a row violates.
+
+        Any other error is raised again.
+        """
+        again = part.table.read(self.spark) if _VIOLATED.search(full_text(error)) else None
+        if again is None or again.constraints == there.constraints:
+            raise error
+        self.query.there[part.target] = again
+        return again
+
+    def _merge(
+        self, part: TablePart, there: There, rows: DataFrame, befores: DataFrame | None
+    ) -> None:
         """Merge a batch into one table."""
         are_known = not self.facts.unfitted
         has_befores = any(self.facts.facts[key].has_befores for key in part.keys)
@@ -189,13 +230,14 @@ class BatchMerge:
         needs_fit = part.shape.is_typed and not are_known
         has_patches = held.has_patches and not part.is_new
         has_hard = bool(self.facts.hard) or part.is_truncated or has_patches
-        text = self.facts.text_of(part.keys)
-        if not needs_fit and not has_hard:
-            self._write(part, becomes(found, part.shape, held, has_hard=False, text=text))
+        how = _How(there, held, moved is not None, has_hard, self.facts.text_of(part.keys))
+        asks = there.constraints.are_any
+        if not needs_fit and not has_hard and not asks:
+            self._write(part, found, how)
             return
         with persisted(found) as kept:
-            fitting = self._fitting(kept) if needs_fit else kept
-            self._write(part, becomes(fitting, part.shape, held, has_hard=has_hard, text=text))
+            fitting = self._fitting(kept, how) if needs_fit else kept
+            self._write(part, self._allowed(part, fitting, how) if asks else fitting, how)
 
     def _held(self, part: TablePart) -> Held:
         """Return what is known of a table that the batch may need."""
@@ -220,32 +262,66 @@ class BatchMerge:
         )
         return Held(rows, deletes, deleted, floor, has_patches)
 
-    def _write(self, part: TablePart, found: Becomes) -> None:
-        """Merge what rows become; hard keys that fail are refused."""
-        keeps_deleted = self.options.keeps_deleted
-        if found.hard is None:
-            self.counts += part.table.merge(found.easy, part.shape, keeps_deleted=keeps_deleted)
+    def _write(self, part: TablePart, found: DataFrame, how: _How, round: int = 1) -> None:
+        """Merge what rows become; what hard keys cannot become is refused."""
+        spoilt, asks = None, how.there.constraints.are_any
+        rows = becomes(
+            found, part.shape, how.held, has_hard=how.has_hard, text=how.text, with_steps=asks
+        )
+        if rows.hard is None:
+            self._merged(part, rows.easy, how.there)
             return
-        with persisted(found.hard) as kept:
+        with persisted(rows.hard) as kept:
             failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
             ((number,),) = kept.agg(F.count(FAILURE)).collect()
             if number:
                 self.refused.by_place.append(failed.localCheckpoint())
             good = kept.where(F.col(FAILURE).isNull())
-            good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
-            rows = found.easy.unionByName(good.select(*found.easy.columns))
-            self.counts += part.table.merge(rows, part.shape, keeps_deleted=keeps_deleted)
+            if asks:
+                steps = good.where(F.col(PLACE[0]).isNotNull())
+                if not self.options.keeps_deleted:
+                    steps = steps.where(~F.col(STATE)["deleted"])
+                wrong = violations(steps, part.shape, how.there, how.held.table, are_whole=False)
+                spoilt = self._refused(spoiling(steps, wrong, are_all=round == _ROUNDS))
+                good = good.where(F.col(PLACE[0]).isNull())
+            if spoilt is None:
+                good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
+                every = rows.easy.unionByName(good.select(*rows.easy.columns))
+                self._merged(part, every, how.there)
+                return
+        self._write(part, _without(found, spoilt, how), how, round + 1)
 
-    def _fitting(self, found: DataFrame) -> DataFrame:
+    def _merged(self, part: TablePart, rows: DataFrame, there: There) -> None:
+        keeps_deleted = self.options.keeps_deleted
+        self.counts += part.table.merge(rows, part.shape, there, keeps_deleted=keeps_deleted)
+
+    def _fitting(self, found: DataFrame, how: _How) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
         ((failures, rounded),) = found.agg(F.count(FAILURE), F.sum(ROUNDED)).collect()
         self.counts["rounded_numbers"] += rounded or 0
         if not failures:
             return found
-        failed = found.where(F.col(FAILURE).isNotNull())
+        return _without(found, self._refused(found.where(F.col(FAILURE).isNotNull())), how)
+
+    def _allowed(self, part: TablePart, found: DataFrame, how: _How) -> DataFrame:
+        """Return the mutations without those of whole rows that the table does not allow.
+
+        They are refused before the newest of each key is chosen: so the table has the newest that
+        it can take, in whatever batches they come.
+        """
+        kinds = (FULL, DELETE) if self.options.keeps_deleted else (FULL,)
+        rows = found.where(F.col("kind").isin(*kinds))
+        rows = rows if part.shape.is_typed else with_key(rows, how.text)
+        wrong = violations(rows, part.shape, how.there, how.held.table, are_whole=True)
+        return _without(found, self._refused(wrong), how)
+
+    def _refused(self, failed: DataFrame) -> DataFrame | None:
+        """Refuse changes, by their positions and `FAILURE`; return the positions, if any."""
         places = failed.groupBy(*PLACE).agg(F.min(FAILURE).alias(FAILURE)).localCheckpoint()
+        if places.isEmpty():
+            return None
         self.refused.by_place.append(places)
-        return found.join(F.broadcast(places.select(*PLACE)), [*PLACE], "left_anti")
+        return places
 
     def refused_changes(self) -> DataFrame | None:
         """Return the rows of the changes that no table takes, each with `WHY`; None without any."""
@@ -266,3 +342,21 @@ class BatchMerge:
         self.by_table.add_all(refusals)
         self.counts["refused"] += number
         return found if number else None
+
+
+def _without(found: DataFrame, places: DataFrame | None, how: _How) -> DataFrame:
+    """Return mutations without those at some positions.
+
+    A row whose new place is refused stays where it was, also if its images came as two messages.
+    """
+    if places is None:
+        return found
+    refused = F.broadcast(places.select(*PLACE))
+    left = found.join(refused, [*PLACE], "left_anti")
+    if not how.has_moved:
+        return left
+    writes = found.where(F.col("kind") != DELETE).join(refused, [*PLACE], "left_semi")
+    stay = writes.select(
+        "major", F.lit(0).cast("bigint").alias("minor"), F.lit(DELETE).alias("kind")
+    )
+    return left.join(stay, ["major", "minor", "kind"], "left_anti")

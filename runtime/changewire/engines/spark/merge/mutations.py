@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from operator import and_
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.effects import EFFECTS
+from changewire.engines.json_rows import ROW
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
@@ -105,6 +108,22 @@ def mutations_of(
         nothing = F.lit(None).cast(FAILURE_TYPE).alias(FAILURE)
         return found.select(*_names(), named, F.col("after").alias(CONTENT), nothing)
     return _fitted(found, shape, are_known=are_known)
+
+
+def row_values(shape: Shape) -> dict[str, Column]:
+    """Return the columns of a table's rows but its own, of `NAMED` and `CONTENT`."""
+    named, content = F.col(NAMED), F.col(CONTENT)
+    if isinstance(shape, JsonShape):
+        row = {ROW: content}
+    else:
+        row = {name: content[name] for name in shape.content_type.names}
+    return {**row, **{name: named[name] for name in shape.keys}}
+
+
+def is_row_of(row: Column, shape: Shape) -> Column:
+    """Return the condition that a row of a table has the key `NAMED`."""
+    named = F.col(NAMED)
+    return reduce(and_, (row[name].eqNullSafe(named[name]) for name in shape.keys))
 
 
 def _names() -> list[str]:

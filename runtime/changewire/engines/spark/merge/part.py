@@ -14,6 +14,7 @@ from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.plan import There
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
+from changewire.engines.spark.merge.violations import check_flags
 from changewire.tables.names import Target, target_from, template_of
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import RouteKey
@@ -37,7 +38,9 @@ class QueryTables:
         """Return a table; None if it does not exist."""
         if target not in self.there:
             table = SparkTable(target.name, self.options.format)
-            self.there[target] = table.there(spark, self.query)
+            found = self.there[target] = table.there(spark, self.query)
+            if found is not None and self.options.keeps_deleted:
+                check_flags(spark, found, target.name)
         return self.there[target]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
 from typing import Any, NamedTuple, cast
@@ -11,12 +12,15 @@ from msgspec import UNSET
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
+from changewire.engines.applied import owner_in, source_in
 from changewire.engines.errors import OutputError
+from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.types import nullable
+from changewire.engines.typed.evolve import joined_type
 from changewire.engines.typed.plan import (
     BatchSources,
     RefusedRows,
@@ -24,7 +28,7 @@ from changewire.engines.typed.plan import (
     TableThere,
     table_plan,
 )
-from changewire.engines.typed.types import StructJson, differing, field_json, struct_json
+from changewire.engines.typed.types import StructJson, differing, field_json, sql_name, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, WRITE, RouteKey
@@ -40,27 +44,53 @@ class There:
     Attributes:
         columns: Its columns.
         keys: Columns of its key; None if they are not known.
-        is_owned: Whether it belongs to a query.
-        source: The source that it remembers; None without one.
+        properties: Its properties.
+        named: Columns that messages or settings have named; None for all.
+        constraints: What it asks of its rows.
     """
 
     columns: StructType
     keys: tuple[str, ...] | None
-    is_owned: bool = True
-    source: Source | None = None
+    properties: Mapping[str, str]
+    named: frozenset[str] | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+
+    @property
+    def owner(self) -> str | None:
+        """Id of the query that it belongs to, if any."""
+        return owner_in(self.properties)
+
+    @property
+    def source(self) -> Source | None:
+        """The source that it remembers, if any."""
+        return source_in(self.properties)
+
+    @property
+    def others(self) -> frozenset[str]:
+        """Columns that changes never write."""
+        asked = self.constraints
+        kept = {*self.columns.names} if self.named is None else {*self.named, *(self.keys or ())}
+        unnamed = {*self.columns.names} - kept - {COLUMN}
+        return frozenset(unnamed | asked.generated.keys() | asked.closed.keys())
+
+    @property
+    def unwritten(self) -> frozenset[str]:
+        """Those of them that are not computed of the columns of the row."""
+        return self.others - self.constraints.generated.keys()
 
 
 class _Rules(NamedTuple):
     """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
 
     tables: TableFormat
+    there: There | None
 
     def kept(self, columns: StructJson) -> StructJson:
         found: dict[str, Any] = self.tables.kept(_struct(columns)).jsonValue()
         return found
 
     def fault(self, columns: StructJson) -> str | None:
-        return self.tables.fault(_struct(columns))
+        return self.tables.fault(_struct(columns)) or _closed(self.there, columns)
 
     def widens(self, there: Any, wider: Any) -> bool:
         return self.tables.widens(_type(there), _type(wider))
@@ -88,7 +118,24 @@ def plan(
         check_columns(there.columns, JsonShape().columns if is_json else needed, target.name)
         current, keys = _without_state(there.columns), there.keys
     table = TableThere(target, current, keys)
-    return table_plan(table, routes, sources, options, _Rules(options.format))
+    return table_plan(table, routes, sources, options, _Rules(options.format, there))
+
+
+def _closed(there: There | None, columns: StructJson) -> str | None:
+    """Return why a table cannot take some columns because of its constraints; None if it can."""
+    if there is None:
+        return None
+    found = {one["name"]: one["type"] for one in there.columns.jsonValue()["fields"]}
+    for name, kind in ((one["name"], one["type"]) for one in columns["fields"]):
+        if name in there.constraints.closed:
+            return there.constraints.closed[name]
+        has = found.get(name, kind)
+        wider = joined_type(has, kind)
+        is_wider = wider is not None and sql_name(wider) != sql_name(has)
+        if is_wider and there.constraints.reads(name):
+            text = f"column {name!r} is {sql_name(has)}, and a constraint of the table reads it"
+            return f"{text}; the message has {sql_name(kind)}"
+    return None
 
 
 def check_columns(found: StructType, needed: StructType, name: str) -> None:

@@ -11,15 +11,19 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.errors import OutputError
 from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.constraints import LENIENT
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.shapes import Shape
-from changewire.engines.spark.merge.table import SparkTable, row_columns
+from changewire.engines.spark.merge.plan import There
+from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.verify import shape_of
+from changewire.engines.spark.merge.violations import check_rows, stored
+from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.session import changed
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 
@@ -60,7 +64,7 @@ def rebuild(
 
     Raises:
         OutputError: The log has no table of a name, or a table does not exist; `apply_changes`
-            makes tables.
+            makes tables. Or its constraints do not allow rows that the log says.
     """
     routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
     whole = LogPlace(log, table_format).read(spark)
@@ -71,12 +75,12 @@ def rebuild(
         for one in _chosen(known, tables):
             mine = rows.where(feeds(routing, one, known))
             table = SparkTable(one.name, format_of(table_format))
-            shape = shape_of(spark, table)
-            if shape is None:
+            there = table.read(spark)
+            if there is None:
                 text = f"{table.target}: no table to rebuild; apply_changes makes tables"
                 raise OutputError(text)
-            found = rows_of_log(mine, rows, shape, known.truncated(one))
-            _overwrite(table, shape, found, keeps_deleted=deletes == "flag")
+            found = rows_of_log(mine, rows, shape_of(there), known.truncated(one))
+            _overwrite(table, there, found, keeps_deleted=deletes == "flag")
             made.append(one.name)
     return made
 
@@ -98,9 +102,16 @@ def _chosen(known: KnownLog, names: Iterable[str] | None) -> list[Target]:
     return [one for one, found in taken.items() if not wanted.isdisjoint(found)]
 
 
-def _overwrite(table: SparkTable, shape: Shape, found: DataFrame, *, keeps_deleted: bool) -> None:
-    """Give a table the rows that `rows_of_log` returned."""
+def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_deleted: bool) -> None:
+    """Give a table the rows that `rows_of_log` returned; columns of others stay as they are."""
+    spark, shape, asked = found.sparkSession, shape_of(there), there.constraints
     if not keeps_deleted:
         found = found.where(~F.col(STATE)["deleted"])
-    rows = found.select(*row_columns(shape)).localCheckpoint()
-    rows.writeTo(table.identifier).overwrite(F.lit(True))  # noqa: FBT003 - a column of this value
+    before = spark.table(table.identifier)
+    with changed(spark, LENIENT if asked.are_any else {}):
+        rows = stored(found, shape, there, before if there.unwritten else None)
+        if asked.rules:
+            check_rows(rows, asked, table.target)
+        names = [one for one in rows.columns if one not in {*asked.generated, *asked.closed}]
+        rows = rows.select(*map(quoted, names)).localCheckpoint()
+        rows.writeTo(table.identifier).overwrite(F.lit(True))  # noqa: FBT003 - a column of this value

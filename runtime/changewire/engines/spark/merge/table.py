@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import decided_name, keys_in, owned_by, owner_in, source_in
+from changewire.engines.applied import (
+    COLUMNS,
+    decided_name,
+    keys_in,
+    owned_by,
+    property_text,
+    property_value,
+    source_in,
+)
 from changewire.engines.errors import OwnerError
-from changewire.engines.json_rows import ROW
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import schema_of
+from changewire.engines.spark.merge.constraints import LENIENT, check_key, constraints_of
 from changewire.engines.spark.merge.formats import TableFormat, properties_of, set_properties
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.mutations import CONTENT, NAMED, is_newer
+from changewire.engines.spark.merge.mutations import is_newer, row_values
 from changewire.engines.spark.merge.plan import There, check_columns
-from changewire.engines.spark.merge.shapes import JsonShape, Shape
+from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.session import changed
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -53,25 +63,42 @@ class SparkTable:
         return self.format.identifier(self.target)
 
     def there(self, spark: SparkSession, query: str) -> There | None:
-        """Return the table; None if it does not exist."""
-        columns = schema_of(spark, self.format.name, self.target)
-        if columns is None:
+        """Return the table of a query; None if it does not exist."""
+        found = self.read(spark)
+        if found is None:
             return None
-        properties = properties_of(spark, self.identifier)
-        self.format.repair(spark, self.target, properties)
-        owner = owner_in(properties)
-        if owner is not None and owner != query:
+        if found.owner is not None and found.owner != query:
             raise OwnerError(
-                f"{self.target} belongs to the query {owner}, so that two do not undo each "
+                f"{self.target} belongs to the query {found.owner}, so that two do not undo each "
                 "other's changes. Choose another target, or stop that query and take it over by "
                 "changewire.spark.adopt_table"
             )
-        return There(columns, keys_in(properties), owner is not None, source_in(properties))
+        self.format.repair(spark, self.target, found.properties)
+        check_key(found.constraints, found.keys or (), self.target)
+        return found
 
     def source(self, spark: SparkSession) -> Source | None:
         """Return the source that the table remembers; None without a table, or a source."""
         is_there = schema_of(spark, self.format.name, self.target) is not None
         return source_in(properties_of(spark, self.identifier)) if is_there else None
+
+    def read(self, spark: SparkSession) -> There | None:
+        """Return what is known of the table; None if it does not exist."""
+        if schema_of(spark, self.format.name, self.target) is None:
+            return None
+        self.format.refresh(spark, self.target)
+        columns = spark.table(self.identifier).schema
+        properties = properties_of(spark, self.identifier)
+        named = property_value(properties.get(COLUMNS))
+        return There(
+            columns,
+            keys_in(properties),
+            properties,
+            None if named is None else frozenset(named),
+            constraints_of(
+                spark, self.identifier, columns, properties, is_delta=self.format.takes_paths
+            ),
+        )
 
     def make(
         self,
@@ -80,24 +107,39 @@ class SparkTable:
         query: str,
         there: There | None,
         *,
+        named: frozenset[str],
         has_changed: bool,
         source: Source | None,
     ) -> There:
         """Make the table if it does not exist, or give it new columns; return it.
 
-        It remembers the source, if there is one.
+        It remembers the source, if there is one; `named` are the columns that the messages of the
+        batch, or settings, name.
         """
-        owned = owned_by(query, shape.keys, source)
+        owned, columns = owned_by(query, shape.keys, source), shape.columns
         if there is None:
-            self.format.create(spark, self.target, shape.columns, owned)
-            check_columns(spark.table(self.identifier).schema, shape.columns, self.target)
-        elif has_changed:
-            self.format.evolve(spark, self.target, shape.columns)
-        held = None if there is None else there.source
-        is_known = there is None or (there.keys is not None and there.is_owned)
-        if not is_known or (there is not None and source not in {None, held}):
-            set_properties(spark, self.identifier, owned)
-        return There(shape.columns, shape.keys, source=source or held)
+            named = frozenset(columns.names)
+            if shape.is_typed:
+                owned[COLUMNS] = property_text(sorted(named))
+            self.format.create(spark, self.target, columns, owned)
+            check_columns(spark.table(self.identifier).schema, columns, self.target)
+            return There(columns, shape.keys, owned, named)
+        if has_changed:
+            self.format.evolve(spark, self.target, columns)
+        found = replace(there, keys=shape.keys, properties={**there.properties, **owned})
+        if has_changed:
+            self.format.refresh(spark, self.target)
+            found = replace(found, columns=spark.table(self.identifier).schema)
+        is_known = there.keys is not None and there.owner is not None
+        needed = {} if is_known and source in {None, there.source} else owned
+        if not shape.is_typed:
+            found = replace(found, named=frozenset(columns.names))
+        elif there.named is not None and not named <= there.named:
+            found = replace(found, named=there.named | named)
+            needed = {**needed, COLUMNS: property_text(sorted(there.named | named))}
+        if needed:
+            set_properties(spark, self.identifier, needed)
+        return found
 
     def truncate(self, spark: SparkSession, floor: Order) -> int | None:
         """Delete the rows that are older than a truncate; return how many, if that is known."""
@@ -109,17 +151,34 @@ class SparkTable:
         found = merged(spark, self.target, statement, newest)
         return self.format.merged(found)["deleted"]
 
-    def merge(self, rows: DataFrame, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:
+    def merge(
+        self, rows: DataFrame, shape: Shape, there: There, *, keeps_deleted: bool
+    ) -> Counter[str]:
         """Merge rows, one for each key; return how many were inserted, updated and deleted.
 
-        Those that are ``decided`` replace their row, others do so if they are newer.
+        Those that are ``decided`` replace their row, others do so if they are newer. Columns that
+        changes do not write are left as they are.
         """
         decided = decided_name(shape.columns.names)
-        source = rows.select(*row_columns(shape), F.col("decided").alias(decided))
-        statement = _statement(self.identifier, shape, decided, keeps_deleted=keeps_deleted)
+        others = there.others - {*shape.keys}
+        source = rows.select(*row_columns(shape, others), F.col("decided").alias(decided))
+        computed = {decided, *(there.others & {*shape.keys})}
+        names = [name for name in source.columns if name not in computed]
+        values = {quoted(name): f"s.{quoted(name)}" for name in names}
+        statement = _statement(
+            *(
+                self.identifier,
+                shape.keys,
+                values,
+                self.format.inserted(there.columns, there.unwritten),
+            ),
+            decided,
+            keeps_deleted=keeps_deleted,
+        )
         spark = rows.sparkSession
         self.format.refresh(spark, self.target)
-        return self.format.merged(merged(spark, self.target, statement, source))
+        with changed(spark, LENIENT if there.constraints.are_any else {}):
+            return self.format.merged(merged(spark, self.target, statement, source))
 
     def view(self, spark: SparkSession, name: str, shape: Shape) -> None:
         """Make a view of the rows that are not deleted, or give it the columns of the table."""
@@ -130,26 +189,28 @@ class SparkTable:
         )
 
 
-def row_columns(shape: Shape) -> list[Column]:
-    """Return the columns of a table's rows, of `NAMED`, `CONTENT` and `STATE`."""
-    named, content = F.col(NAMED), F.col(CONTENT)
-    if isinstance(shape, JsonShape):
-        row = {ROW: content}
-    else:
-        row = {name: content[name] for name in shape.content_type.names}
-    found = {**row, **{name: named[name] for name in shape.keys}, COLUMN: F.col(STATE)}
-    return [found[name].alias(name) for name in shape.columns.names]
+def row_columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:
+    """Return the columns of a table's rows, of `NAMED`, `CONTENT` and `STATE`, without others."""
+    found = {**row_values(shape), COLUMN: F.col(STATE)}
+    return [found[name].alias(name) for name in shape.columns.names if name not in others]
 
 
-def _statement(identifier: str, shape: Shape, decided: str, *, keeps_deleted: bool) -> str:
-    """Return the MERGE of a table."""
-    names = [quoted(name) for name in shape.columns.names]
-    is_same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in shape.keys)
+def _statement(
+    identifier: str,
+    keys: Iterable[str],
+    written: Mapping[str, str],
+    inserted: Mapping[str, str],
+    decided: str,
+    *,
+    keeps_deleted: bool,
+) -> str:
+    """Return the MERGE of a table, of values by columns; a new row has further ones."""
+    is_same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in keys)
     is_applied = f"(s.{decided} OR {is_newer(f's.{COLUMN}', f't.{COLUMN}')})"
     is_deleted = f"s.{COLUMN}.deleted"
-    sets = ", ".join(f"t.{name} = s.{name}" for name in names)
-    values = ", ".join(f"s.{name}" for name in names)
-    insert = f"INSERT ({', '.join(names)}) VALUES ({values})"  # noqa: S608 - all is quoted
+    sets = ", ".join(f"t.{name} = {value}" for name, value in written.items())
+    new = {**written, **inserted}
+    insert = f"INSERT ({', '.join(new)}) VALUES ({', '.join(new.values())})"  # noqa: S608 - all is quoted
     clauses = [f"WHEN MATCHED AND {is_applied} THEN UPDATE SET {sets}"]
     if keeps_deleted:
         clauses.append(f"WHEN NOT MATCHED THEN {insert}")

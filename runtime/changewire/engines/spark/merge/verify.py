@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import reduce
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructType
 
-from changewire.engines.applied import keys_in
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
-from changewire.engines.spark.log.place import LogPlace, schema_of
+from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge.constraints import is_char
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
-from changewire.engines.spark.merge.formats import format_of, properties_of
+from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS, row_values
+from changewire.engines.spark.merge.plan import There
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
+from changewire.engines.spark.types import nullable
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
@@ -38,6 +41,7 @@ def verify(
     default_table: str | None = None,
     apply_truncates: bool = False,
     one_table: bool = False,
+    deletes: str = "remove",
 ) -> DataFrame:
     """Compare tables with the log that they were made of; each row that differs is returned.
 
@@ -49,6 +53,8 @@ def verify(
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates were applied.
         one_table: As for `apply_changes`.
+        deletes: As for `apply_changes`; unless it is ``flag``, deleted rows that are kept are
+            ``extra``.
 
     Returns:
         ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
@@ -60,7 +66,7 @@ def verify(
     rows = LogPlace(log, table_format).read(spark)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     parts = [
-        _faults(spark, rows, one, known, routing, table_format)
+        _faults(spark, rows, one, known, routing, table_format, keeps_deleted=deletes == "flag")
         for one in known.tables.names.values()
     ]
     nothing = spark.range(0).select(
@@ -70,16 +76,14 @@ def verify(
     return reduce(DataFrame.unionByName, parts, nothing)
 
 
-def shape_of(spark: SparkSession, table: SparkTable) -> Shape | None:
-    """Return how a table has its rows; None without a table."""
-    columns = schema_of(spark, table.format.name, table.target)
-    if columns is None:
-        return None
-    if set(columns.names) == set(JsonShape().columns.names):
+def shape_of(there: There) -> Shape:
+    """Return how a table has its rows."""
+    if set(there.columns.names) == set(JsonShape().columns.names):
         return JsonShape()
-    keys = keys_in(properties_of(spark, table.identifier))
-    row = type(columns)([field for field in columns.fields if field.name != COLUMN])
-    return TypedShape(row, keys or ())
+    row: StructType = nullable(there.columns)
+    return TypedShape(
+        StructType([one for one in row.fields if one.name != COLUMN]), there.keys or ()
+    )
 
 
 def _faults(  # noqa: PLR0917 - the parts of a comparison
@@ -89,25 +93,34 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     known: KnownLog,
     routing: Routing,
     table_format: str,
+    *,
+    keeps_deleted: bool,
 ) -> DataFrame:
     """Return the rows of one table that differ."""
     table = SparkTable(target.name, format_of(table_format))
-    there = shape_of(spark, table)
-    shape = there or JsonShape()
+    there = table.read(spark)
+    shape: Shape = JsonShape()
+    others: frozenset[str] = frozenset()
+    padded: list[str] = []
+    if there is not None:
+        padded = [one.name for one in there.columns.fields if is_char(one)]
+        shape, others = shape_of(there), there.others - {*(there.keys or ())}
     mine = log.where(feeds(routing, target, known))
     expected = rows_of_log(mine, log, shape, known.truncated(target))
     is_live = ~F.col(STATE)["deleted"]
     should = expected.select(
         _key(shape).alias("key"),
         is_live.alias("is_expected"),
-        F.when(is_live, _text(shape)).alias("expected"),
+        F.when(is_live, _text(shape, others, padded)).alias("expected"),
         *(F.col(STATE)[name].alias(name) for name in ORDER),
     )
     rows = table_rows(spark, table, shape) if there is not None else expected.limit(0)
-    has = rows.where(~F.coalesce(F.col(STATE)["deleted"], F.lit(False))).select(  # noqa: FBT003
+    if keeps_deleted:
+        rows = rows.where(~F.coalesce(F.col(STATE)["deleted"], F.lit(False)))  # noqa: FBT003
+    has = rows.select(
         _key(shape).alias("key"),
         F.lit(True).alias("is_actual"),  # noqa: FBT003 - a column of this value
-        _text(shape).alias("actual"),
+        _text(shape, others, padded).alias("actual"),
     )
     joined = should.join(has, "key", "full")
     both = [F.coalesce(name, F.lit(False)) for name in ("is_expected", "is_actual")]  # noqa: FBT003
@@ -137,14 +150,14 @@ def _key(shape: Shape) -> Column:
     return F.to_json(named) if shape.is_typed else named["key"]
 
 
-def _text(shape: Shape) -> Column:
-    """Return a row as JSON text, with the columns of its key."""
-    named, content = F.col(NAMED), F.col(CONTENT)
+def _text(shape: Shape, others: Collection[str], padded: Collection[str]) -> Column:
+    """Return a row as JSON text, with the columns of its key, and without others."""
     if isinstance(shape, JsonShape):
-        return content
-    columns = {name: content[name] for name in shape.content_type.names}
-    columns |= {name: named[name] for name in shape.keys}
-    return F.to_json(F.struct(*(column.alias(name) for name, column in columns.items())))
+        return F.col(CONTENT)
+    values = {name: one for name, one in row_values(shape).items() if name not in others}
+    # CHAR is padded with spaces, which are not part of a value.
+    values |= {name: F.rtrim(one) for name, one in values.items() if name in padded}
+    return F.to_json(F.struct(*(one.alias(name) for name, one in values.items())))
 
 
 def _really_different(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
