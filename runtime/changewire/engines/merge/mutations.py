@@ -80,13 +80,14 @@ def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
 
 def fitted(found: pa.Table, shape: Shape) -> Fitted:
     """Return the mutations that fit a table; their keys are the texts that the table has."""
-    made = shape.fitted(found["key"].to_pylist(), found["after"].to_pylist())
-    numbers = zip(found[NUMBER].to_pylist(), made.failures, strict=True)
-    failures = {n: why for n, why in numbers if why is not None and n is not None}
-    both = found.set_column(0, "key", pa.array(made.keys, pa.string()))
-    both = both.append_column(CONTENT, made.rows)
-    good = pa.array([why is None for why in made.failures], pa.bool_())
-    return Fitted(both.filter(good), failures, made.rounded)
+    made = shape.fitted(found["key"], found["after"])
+    both = found.set_column(0, "key", made.keys).append_column(CONTENT, made.rows)
+    numbers = {found[NUMBER][index].as_py(): why for index, why in made.failures.items()}
+    failures = {number: why for number, why in numbers.items() if number is not None}
+    if made.failures:
+        good = [index not in made.failures for index in range(len(both))]
+        both = both.filter(pa.array(good, pa.bool_()))
+    return Fitted(both, failures, made.rounded)
 
 
 def is_easy(found: pa.Table) -> Any:
