@@ -1,4 +1,4 @@
-"""Types that tables have, and keys and rows of a log for them: good ones, odd ones and broken ones."""
+"""Types of tables, and keys and rows of a log for them: good ones, odd ones and broken ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,16 @@ FITTING: Mapping[pa.DataType, Sequence[str]] = {
     pa.decimal128(5, 2): (*NUMBERS, "999.99", '"0.010"'),
     pa.decimal128(38, 0): ("99999999999999999999999999999999999999", '"12"', "1.0"),
     pa.decimal128(38, 38): ("0.5", '"0.00000000000000000000000000000000000001"', '"0.0000001"'),
-    pa.string(): ('""', '"é\\n"', '"\\u0000"', '"a\\/b"', '"😀"', '{"a": [1, 2.50]}', "1.0", "true"),
+    pa.string(): (
+        '""',
+        '"é\\n"',
+        '"\\u0000"',
+        '"a\\/b"',
+        '"😀"',
+        '{"a": [1, 2.50]}',
+        "1.0",
+        "true",
+    ),
     pa.binary(): ('""', '"QUI="', '"+/8="'),
     pa.date32(): ('"2024-01-02"', '"0001-01-01"', '"9999-12-31"', '"2024-01-02T00:00:00+05:30"'),
     pa.timestamp("us", "UTC"): TIMES,
@@ -37,23 +46,26 @@ FITTING: Mapping[pa.DataType, Sequence[str]] = {
 }
 """Scalar types, and JSON texts of which most fit them."""
 
+_ODD = r"""
+1e400 · -0 · -0.0 · 1e5 · 1E-7 · "1E+5" · "1e5" · 0.00001 · 123456789012345678901 · 1e-400 · 2e308
+0.1000000000000000055511151231257827 · 1.00000000000000000000000000001 · 3.4028236e38 · 1e39
+9007199254740992 · 9007199254740993 · 18446744073709551616 · "NaN" · "Infinity" · "-Infinity" · NaN
+01 · 1. · +1 · --1 · - · tru · nul · " 1" · "1_0" · "+1" · "0x1" · "1." · ".5" · "-" · "1.5.2"
+"1E400" · "\ud800" · "\udc00\ud800" · "\ud83d\ude00" · "\u00e9" · "\x" · "a · 'a' · "]"
+"AB==" · "QUI" · "QU\u0049=" · "QUI=\n" · "Q===" · "QUI=QUI=" · "-_8="
+"2024-1-2" · "20240102" · "2024-W01-1" · "2023-02-29" · "0000-01-01" · "2024-01-02 " · "-2024-01-02"
+"2024-01-02T03:04:05" · "2024-01-02 03:04:05Z" · "2024-01-02T24:00:00Z" · "2024-01-02T03:04:60Z"
+"2024-01-02T03:04:05.1234567Z" · "2024-01-02T03:04:05.123456000Z" · "2024-01-02T03:04:05.Z"
+"2024-01-02T03:04:05.1234567890Z" · "2024-01-02T03:04:05+20:00" · "2024-01-02T03:04:05+0100"
+"2024-01-02T03:04:05+01" · "2024-01-02T03:04:05+05:60" · "2024-01-02t03:04:05z"
+"+2024-01-02T03:04:05Z" · "+12024-01-02T03:04:05Z" · "2024-01-02T03:0é:05Z"
+"0001-01-01T00:00:00+00:01" · "9999-12-31T23:59:59-00:01"
+{"a":1,"a":2} · {"\u0061":1} · {} · [] · [null] · [1,] · {"A":1} · {"a":{"a":{}}} · {"":null}
+[[1,1],[1,2]] · [[1],[2]] · [[null,1]]
+"""
 ODD = (
-    *("1e400", "-0", "-0.0", "1e5", "1E-7", '"1E+5"', '"1e5"', "0.00001", "123456789012345678901"),
-    *("0.1000000000000000055511151231257827", "1.00000000000000000000000000001", "1e-400"),
-    *("2e308", "9007199254740992", "9007199254740993", "18446744073709551616", "3.4028236e38"),
-    *('"NaN"', '"Infinity"', '"-Infinity"', "NaN", "01", "1.", "+1", "--1", "-", "", "tru", "nul"),
-    *('" 1"', '"1_0"', '"+1"', '"0x1"', '"1."', '".5"', '"١"', '"-"', '"1.5.2"', '"1E400"'),
-    *('"\\ud800"', '"\\udc00\\ud800"', '"\\ud83d\\ude00"', '"\\u00e9"', '"\\x"', '"\t"', '"a', "'a'"),
-    *('"AB=="', '"QUI"', '"QU\\u0049="', '"QUI=\\n"', '"Q==="', '"QUI=QUI="', '"-_8="'),
-    *('"2024-1-2"', '"20240102"', '"2024-W01-1"', '"2023-02-29"', '"0000-01-01"', '"2024-01-02 "'),
-    *('"2024-01-02T03:04:05"', '"2024-01-02 03:04:05Z"', '"2024-01-02T24:00:00Z"', '"-2024-01-02"'),
-    *('"2024-01-02T03:04:60Z"', '"2024-01-02T03:04:05.1234567Z"', '"2024-01-02T03:04:05.123456000Z"'),
-    *('"2024-01-02T03:04:05.Z"', '"2024-01-02T03:04:05.1234567890Z"', '"2024-01-02T03:04:05+20:00"'),
-    *('"2024-01-02T03:04:05+0100"', '"2024-01-02T03:04:05+01"', '"+12024-01-02T03:04:05Z"'),
-    *('"0001-01-01T00:00:00+00:01"', '"9999-12-31T23:59:59-00:01"', '"+2024-01-02T03:04:05Z"'),
-    *('"2024-01-02t03:04:05z"', '"2024-01-02T03:04:05+05:60"', '"2024-01-02T03:0é:05Z"', '"١٢٣٤-01-02"'),
-    *("[" * 70 + "]" * 70, "[" * 2000, '{"a":1,"a":2}', '{"\\u0061":1}', "{}", "[]", "[null]", "[1,]"),
-    *('{"A":1}', '{"a":{"a":{}}}', "[[1,1],[1,2]]", "[[1],[2]]", "[[null,1]]", '{"":null}', '"]"'),
+    *(text for line in _ODD.splitlines() if line for text in line.split(" · ")),
+    *("", '"\t"', '"\u0661"', '"\u0661234-01-02"', "[" * 70 + "]" * 70, "[" * 2000),
 )
 """Texts of values that few types take, and texts that are no values."""
 
@@ -129,17 +141,21 @@ def _value(draw: Random, kind: pa.DataType, oddity: float) -> str:
         return draw.choice(draw.choice([*FITTING.values()]))
     if draw.random() < 0.05:
         return "null"
-    count = draw.randint(0, 3)
-    if pa.types.is_list(kind):
-        return f"[{','.join(_value(draw, kind.value_type, oddity) for _ in range(count))}]"
     if pa.types.is_struct(kind):
         return _object(draw, kind, oddity)
-    if pa.types.is_map(kind):
-        values = [_value(draw, kind.item_type, oddity) for _ in range(count)]
-        if kind.key_type == pa.string():
-            names = draw.sample(_NAMES, count)
-            pairs = zip(names, values, strict=True)
-            return f"{{{','.join(f'{_spelled(draw, name)}:{value}' for name, value in pairs)}}}"
-        pairs = [f"[{_value(draw, kind.key_type, oddity)},{value}]" for value in values]
-        return f"[{','.join(pairs)}]"
+    if pa.types.is_list(kind) or pa.types.is_map(kind):
+        return _collection(draw, kind, oddity)
     return draw.choice(FITTING[kind])
+
+
+def _collection(draw: Random, kind: pa.DataType, oddity: float) -> str:
+    count = draw.randint(0, 3)
+    inner = kind.value_type if pa.types.is_list(kind) else kind.item_type
+    values = [_value(draw, inner, oddity) for _ in range(count)]
+    if pa.types.is_list(kind):
+        return f"[{','.join(values)}]"
+    if kind.key_type == pa.string():
+        pairs = zip(draw.sample(_NAMES, count), values, strict=True)
+        return f"{{{','.join(f'{_spelled(draw, name)}:{value}' for name, value in pairs)}}}"
+    texts = [f"[{_value(draw, kind.key_type, oddity)},{value}]" for value in values]
+    return f"[{','.join(texts)}]"

@@ -22,6 +22,7 @@ COMMENTS: Final[Mapping[str, str]] = {
 
 _NULL: Final = Raw(b"null")
 _members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
+_checked: Final = msgspec.json.Decoder(Raw).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -48,5 +49,7 @@ def with_key(key: str, row: str) -> str:
         ValueError: The row is not a JSON object.
     """
     begin = key[:-1]
-    has_key = row.startswith(begin) and row[len(begin) : len(begin) + 1] in {",", "}"}
-    return row if has_key else packed(key, unpacked(row))
+    if row.startswith(begin) and row[len(begin) : len(begin) + 1] in {",", "}"}:
+        _checked(row)
+        return row
+    return packed(key, unpacked(row))

@@ -106,7 +106,11 @@ def fitted(fit: Fit, keys: Sequence[str], afters: Sequence[str | None]) -> Fitte
         (CLOCK, '"0001-01-01T00:00:00+00:01"', datetime(1, 1, 1)),  # noqa: DTZ001
         (pa.list_(DOUBLE), '[1,null,"2.5"]', [1.0, None, 2.5]),
         (pa.list_(DOUBLE), '{"a":1}', MISFIT),
-        (pa.map_(TEXT, DATE), '{"a":"2024-01-02","b":null}', [("a", date(2024, 1, 2)), ("b", None)]),
+        (
+            pa.map_(TEXT, DATE),
+            '{"a":"2024-01-02","b":null}',
+            [("a", date(2024, 1, 2)), ("b", None)],
+        ),
         (PAIRS, '[[1,"a"],[2,[3]]]', [(1, "a"), (2, "[3]")]),
         (PAIRS, '[[1,"a"],[1,"b"]]', MISFIT),
         (PAIRS, '[[null,"a"]]', MISFIT),
@@ -218,7 +222,7 @@ def test_json_text(make: MakeFit) -> None:
 
 
 def test_chunks_and_other_text_types(make: MakeFit) -> None:
-    """Columns may be cut anywhere, and be of any type of text; failures count from the beginning."""
+    """Columns may be cut anywhere, and be of any text type; failures have the indexes of all."""
     keys = pa.chunked_array([['{"id":1}', '{"id":2}'], [], ['{"id":"3"}', '{"id":4}']])
     afters = pa.chunked_array(
         [pa.array(['{"id":1}'], pa.large_string()), pa.array([None, "{}", "{"], pa.large_string())]

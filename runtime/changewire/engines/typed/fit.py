@@ -98,8 +98,10 @@ class Fit:
             parts.append(part)
             failures |= {start + index: why for index, why in failed.items()}
             start += len(batch)
-        columns = [pa.concat_arrays([part.column(i) for part in parts]) for i in range(4)]
-        return FittedColumns(*columns, failures)
+        key, named, content, rounded = (
+            pa.concat_arrays([part.column(field.name) for part in parts]) for field in self._schema
+        )
+        return FittedColumns(key, named, content, rounded, failures)
 
     @cached_property
     def cells(self) -> tuple[Cells, RowCells]:
