@@ -155,7 +155,10 @@ fn fitted(data: &[u8]) {
     let fit = |key: &[u8]| {
         let found = kind.fitted(&BinaryArray::from(vec![key]), &BinaryArray::from(vec![after]));
         let Ok(found) = found else { return None };
-        found.columns().iter().for_each(|column| column.to_data().validate_full().expect("columns are whole"));
+        found
+            .columns()
+            .iter()
+            .for_each(|column| column.to_data().validate_full().expect("columns are whole"));
         let texts = found.column(0).as_string::<i32>();
         texts.is_valid(0).then(|| texts.value(0).to_owned())
     };
