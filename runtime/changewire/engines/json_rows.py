@@ -46,7 +46,7 @@ def with_key(key: str, row: str) -> str:
     """Return the text of a row, as changewire writes rows, as `packed` does.
 
     Raises:
-        ValueError: The row is not a JSON object.
+        msgspec.DecodeError: The row is not a JSON object.
     """
     begin = key[:-1]
     if row.startswith(begin) and row[len(begin) : len(begin) + 1] in {",", "}"}:
