@@ -34,7 +34,7 @@ use pyo3::prelude::*;
 use border::guarded;
 use formats::Options;
 use kernel::State;
-use typed::{Form, RowType};
+use typed::{FitType, Form, RowType};
 
 /// What `Kernel.decode` returns: columns, and how many rows each message has.
 type Decoded = (PyArrowType<RecordBatch>, PyArrowType<arrow_data::ArrayData>);
@@ -134,6 +134,46 @@ impl Kernel {
     }
 }
 
+/// Fits keys and rows of a log, which are JSON text, into the columns of a table.
+#[pyclass(frozen)]
+struct Fit {
+    kind: FitType,
+}
+
+#[pymethods]
+impl Fit {
+    /// Take the columns of keys and of rows; `key_readings` and `row_readings` say which schema gave each its
+    /// type, as for a `Kernel`, and whether the text is that of a key or of a row.
+    ///
+    /// Raises ValueError: there are no rows of such a type, or a column of the key is not a scalar.
+    #[new]
+    #[allow(clippy::needless_pass_by_value)] // Python makes them
+    fn new(
+        key: PyArrowType<Schema>,
+        row: PyArrowType<Schema>,
+        key_readings: Vec<String>,
+        row_readings: Vec<String>,
+    ) -> PyResult<Self> {
+        let kind = guarded(|| FitType::new(&key.0, &row.0, [key_readings, row_readings])).flatten();
+        kind.map(|kind| Fit { kind }).ok_or_else(|| PyValueError::new_err("no kernel for these columns"))
+    }
+
+    /// Return the columns `key`, `named`, `content` and `declined`: a pair that is declined has none of the
+    /// others. None if all are declined.
+    ///
+    /// Raises ValueError: keys or rows are no arrays of bytes.
+    fn fitted(
+        &self,
+        py: Python,
+        keys: PyArrowType<arrow_data::ArrayData>,
+        afters: PyArrowType<arrow_data::ArrayData>,
+    ) -> PyResult<Option<PyArrowType<RecordBatch>>> {
+        let (keys, afters) = (binary(keys)?, binary(afters)?);
+        let found = py.detach(|| guarded(|| self.kind.fitted(&keys, &afters).ok())).flatten();
+        Ok(found.map(PyArrowType))
+    }
+}
+
 /// Return some rows of batches of one schema as one batch.
 ///
 /// `pieces` says of each run of rows which batch it is of, its first row and the one behind its last.
@@ -167,5 +207,6 @@ fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
     #[cfg(feature = "panics")]
     module.add("PANIC_ON", border::PANIC_ON)?;
     module.add_function(wrap_pyfunction!(merged, module)?)?;
+    module.add_class::<Fit>()?;
     module.add_class::<Kernel>()
 }

@@ -15,6 +15,17 @@ pub enum Means {
     Bytes,
     /// The kernel does not know it.
     Unknown,
+    /// The one that its column asks for, of the row of a log: `changewire.engines.typed.readings.CHANGE_TEXT`.
+    ChangeText,
+    /// The same of the key of a log: `KEY_TEXT`.
+    KeyText,
+}
+
+impl Means {
+    /// Whether it is of a log, so that text may stand for times, bytes and numbers.
+    pub fn is_of_log(self) -> bool {
+        matches!(self, Means::ChangeText | Means::KeyText)
+    }
 }
 
 /// A column of a row that was written: its name and its value in the row's text.

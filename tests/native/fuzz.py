@@ -1,7 +1,8 @@
 """A long search for a message that the kernel reads otherwise than Python.
 
-``python -m tests.native.fuzz SECONDS [SEED]`` damages examples and corpus, batch after batch, and
-ends with the first difference; `nox -s native_fuzz -- SECONDS` runs it.
+``python -m tests.native.fuzz SECONDS [SEED]`` damages examples and corpus, batch after batch,
+draws keys and rows of a log, and ends with the first difference; `nox -s native_fuzz -- SECONDS`
+runs it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from random import Random
 
 from tests.native.differential import FORMATS, batch_of, compared
+from tests.native.fit_texts import drawn as drawn_changes
 from tests.native.mutants import damaged
 from tests.native.test_auto import CASES as AUTO_CASES
 from tests.native.test_differential import CASES, examples
+from tests.native.test_fit import compared as compared_fit
 from tests.native.test_typed import drawn, fitting
 from tests.runtime.engines.any_messages import captured
 
@@ -27,6 +31,7 @@ from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.images import ImagesDecoder
 
 _BATCH = 4_000
+_CHANGES = 200
 _LONG = 2_000
 """Bytes of a message that is damaged at most."""
 
@@ -63,6 +68,9 @@ def main() -> int:
         result = compared(batch, decoder(options, name, seed))
         found["messages"] += result.messages
         found["by the kernel"] += result.messages - result.declined
+        changes = compared_fit(drawn_changes(Random(seed), _CHANGES))  # noqa: S311 - no secret
+        found["changes that fit"] += changes.fitting
+        found["of these by the kernel"] += changes.made
         seed += 1
     print(", ".join(f"{number:,} {name}" for name, number in found.items()), f"seeds before {seed}")  # noqa: T201
     return 0

@@ -31,7 +31,7 @@ from changewire.engines.spark.merge.mutations import (
     FAILURE,
     NAMED,
     ROUNDED,
-    Fit,
+    FitMutations,
     mutation_type,
 )
 from changewire.engines.spark.merge.shapes import TypedShape, arrow_schema
@@ -54,7 +54,7 @@ def fitted(row: dict[str, Any], effect: dict[str, Any], kind: StructType) -> dic
     fields = [one for one in arrow_schema(mutation_type(shape)) if one.name not in MADE]
     columns = pa.schema([*fields, ("after", pa.string())])
     batch = pa.RecordBatch.from_pylist([{**effect, "after": after}], columns)
-    (found,) = Fit(shape)([batch])
+    (found,) = FitMutations(shape)([batch])
     return dict(found.to_pylist()[0])
 
 

@@ -41,6 +41,7 @@ mod tests;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryArray};
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use serde_json::value::RawValue;
@@ -49,7 +50,7 @@ use formats::Options;
 use json::names::Names;
 use json::scan::{LEVELS, Scan};
 use kernel::State;
-use typed::{Form, RowType};
+use typed::{FitType, Form, RowType};
 
 /// Tables of the formats, as the generator wrote them, by the names of targets.
 const TABLES: [(&str, &str, &str); 5] = [
@@ -93,6 +94,7 @@ pub fn check(target: &'static str, data: &[u8]) {
     match target {
         "scan" => scanner(data),
         "msgpack" => packed(data),
+        "fit" => fitted(data),
         _ => {
             // The first byte chooses options, and the others are a message.
             let Some((options, message)) = data.split_first() else { return };
@@ -136,6 +138,32 @@ fn packed(data: &[u8]) {
         assert_eq!(scan.at, text.len(), "not all of the text was read");
         let json = written(&text, false, true);
         assert!(serde_json::from_slice::<&RawValue>(&json).is_ok(), "wrote what is no JSON");
+    }
+}
+
+/// A key and a row, which are lines, have whole columns; a key that was written is written so again.
+fn fitted(data: &[u8]) {
+    let end = data.iter().position(|c| *c == b'\n').unwrap_or(data.len());
+    let (key, after) = (&data[..end], data.get(end + 1..));
+    let row = fields();
+    let of_key = Fields::from([&row[..2], &row[5..]].concat());
+    // The row has a struct of one field.
+    let readings = [("key-text", of_key.len()), ("change-text", row.len() + 1)];
+    let readings = readings.map(|(reading, count)| vec![reading.to_owned(); count]);
+    let kind = FitType::new(&Schema::new(of_key.clone()), &Schema::new(row.clone()), readings);
+    let kind = kind.expect("columns of keys and rows");
+    let fit = |key: &[u8]| {
+        let found = kind.fitted(&BinaryArray::from(vec![key]), &BinaryArray::from(vec![after]));
+        let Ok(found) = found else { return None };
+        found
+            .columns()
+            .iter()
+            .for_each(|column| column.to_data().validate_full().expect("columns are whole"));
+        let texts = found.column(0).as_string::<i32>();
+        texts.is_valid(0).then(|| texts.value(0).to_owned())
+    };
+    if let Some(text) = fit(key) {
+        assert_eq!(fit(text.as_bytes()).as_ref(), Some(&text), "a key is written otherwise");
     }
 }
 

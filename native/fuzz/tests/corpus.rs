@@ -1,9 +1,10 @@
 //! The corpus of every target, without a fuzzer: `cargo test --no-default-features`.
 
 /// Names and inputs of targets; an input is a line of hex digits.
-const CORPORA: [(&str, &str); 8] = [
+const CORPORA: [(&str, &str); 9] = [
     ("scan", include_str!("../corpus/scan.txt")),
     ("msgpack", include_str!("../corpus/msgpack.txt")),
+    ("fit", include_str!("../corpus/fit.txt")),
     ("auto", include_str!("../corpus/auto.txt")),
     ("aerospike_flat_json", include_str!("../corpus/aerospike_flat_json.txt")),
     ("aerospike_json", include_str!("../corpus/aerospike_json.txt")),

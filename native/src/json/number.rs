@@ -33,8 +33,9 @@ pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
     }
 }
 
+/// Return how many digits a text begins with.
 #[inline]
-fn digits(text: &[u8]) -> usize {
+pub fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|c| c.is_ascii_digit()).count()
 }
 
@@ -155,15 +156,22 @@ pub fn write_unscaled(bytes: &[u8], scale: u32, out: &mut Vec<u8>) -> Option<()>
     }
     let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1_i128 };
     let value = bytes.iter().fold(sign, |value, byte| value << 8 | i128::from(*byte));
-    let digits = value.unsigned_abs().to_string();
-    let scale = usize::try_from(scale).ok()?;
+    out.push(b'"');
+    write_units(value, usize::try_from(scale).ok()?, out)?;
+    out.push(b'"');
+    Some(())
+}
+
+/// Write the decimal of so many units of its last digit, as Python does; one that Python writes with an
+/// exponent is declined.
+pub fn write_units(units: i128, scale: usize, out: &mut Vec<u8>) -> Option<()> {
+    let digits = units.unsigned_abs().to_string();
     if digits.len() + 6 <= scale {
         return None;
     }
     let padded = format!("{digits:0>width$}", width = scale + 1);
     let (whole, fraction) = padded.split_at(padded.len() - scale);
-    out.push(b'"');
-    if value < 0 {
+    if units < 0 {
         out.push(b'-');
     }
     out.extend_from_slice(whole.as_bytes());
@@ -171,6 +179,5 @@ pub fn write_unscaled(bytes: &[u8], scale: u32, out: &mut Vec<u8>) -> Option<()>
         out.push(b'.');
         out.extend_from_slice(fraction.as_bytes());
     }
-    out.push(b'"');
     Some(())
 }

@@ -4,9 +4,10 @@ use super::kinds::{ColumnKind, Reading};
 use super::nested;
 use super::store::Store;
 use crate::json::base64::decode;
-use crate::json::number::parsed;
+use crate::json::number::{number, parsed};
+use crate::json::scan::Scan;
 use crate::json::text::unescape;
-use crate::json::times::{DAY, read_date, read_time};
+use crate::json::times::{DAY, TIMES, read_date, read_time};
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -29,11 +30,11 @@ pub fn fit(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> D
 
 fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
     match (kind, store) {
-        _ if means != Means::Json => Err(Why::Row),
-        (ColumnKind::List(item), Store::Collection(store)) => nested::list(item, text, store),
-        (ColumnKind::Map(item), Store::Collection(store)) => nested::map(item, text, store),
-        (ColumnKind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, text, store),
-        (ColumnKind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, text, store),
+        _ if means != Means::Json && !means.is_of_log() => Err(Why::Row),
+        (ColumnKind::List(item), Store::Collection(store)) => nested::list(item, means, text, store),
+        (ColumnKind::Map(item), Store::Collection(store)) => nested::map(item, means, text, store),
+        (ColumnKind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, means, text, store),
+        (ColumnKind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, means, text, store),
         _ => Err(Why::Row),
     }
 }
@@ -41,27 +42,32 @@ fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Do
 fn scalar(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
     match (kind, store) {
         (
-            ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time,
+            ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time(_),
             Store::Integers(store),
         ) => store.put(integer(kind, means, text)?),
         (ColumnKind::Double, Store::Floats(store)) => store.put(double(means, text)?),
-        (ColumnKind::Single, Store::Floats(store)) => {
-            store.put(double(means, text).filter(|value| is_single(*value))?);
-        }
+        (ColumnKind::Single, Store::Floats(store)) => store.put(single(means, text)?),
         (ColumnKind::Decimal(precision, scale), Store::Decimals(store)) => {
             store.put(decimal(means, text, *precision, u32::try_from(*scale).ok()?)?);
+        }
+        (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if means.is_of_log() => {
+            match content(text).filter(|_| *kind != ColumnKind::Json) {
+                Some(content) => unescape(content, store.open())?,
+                None => Scan::new(text, true).write(store.open()).ok()?,
+            }
         }
         (ColumnKind::Text(reading), Store::Texts(store)) => {
             let is_text = match means {
                 Means::Json => true,
                 Means::Decimal => *reading != Reading::Declared,
                 Means::Date | Means::Time => *reading == Reading::Row,
-                Means::Bytes | Means::Unknown => false,
+                _ => false,
             };
             unescape(content(text).filter(|_| is_text)?, store.open())?;
         }
         (ColumnKind::Bytes(reading), Store::Texts(store)) => {
-            let is_bytes = means == Means::Bytes || (means == Means::Json && *reading == Reading::Row);
+            let is_base64 = means.is_of_log() || (means == Means::Json && *reading == Reading::Row);
+            let is_bytes = means == Means::Bytes || is_base64;
             store.put(&decode(content(text).filter(|_| is_bytes)?)?);
         }
         (ColumnKind::Json, Store::Texts(store)) => store.put(text),
@@ -76,25 +82,37 @@ fn content(text: &[u8]) -> Option<&[u8]> {
 }
 
 fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
-    match (kind, means) {
-        (ColumnKind::Boolean, Means::Json) if text == b"true" => Some(1),
-        (ColumnKind::Boolean, Means::Json) if text == b"false" => Some(0),
-        (ColumnKind::Integer(bits), Means::Json) => {
+    let is_of_log = means.is_of_log();
+    let is_json = is_of_log || means == Means::Json;
+    match kind {
+        ColumnKind::Boolean if is_json && text == b"true" => Some(1),
+        ColumnKind::Boolean if is_json && text == b"false" => Some(0),
+        ColumnKind::Integer(bits) if is_json => {
             let value: i64 = parsed(text)?;
             let beyond = value >> (bits - 1);
             (beyond == 0 || beyond == -1).then_some(value)
         }
-        (ColumnKind::Date, Means::Date) => read_date(content(text)?),
-        (ColumnKind::Date, Means::Time) => {
-            read_time(content(text)?).filter(|time| time % DAY == 0).map(|time| time / DAY)
+        ColumnKind::Date if is_of_log || matches!(means, Means::Date | Means::Time) => {
+            let text = content(text)?;
+            let midnight = || read_time(text).filter(|(clock, _)| clock % DAY == 0);
+            read_date(text).or_else(|| Some(midnight()?.0 / DAY))
         }
-        (ColumnKind::Time, Means::Time) => read_time(content(text)?),
+        ColumnKind::Time(is_clock) if is_of_log || means == Means::Time => {
+            let (clock, offset) = read_time(content(text)?)?;
+            Some(if *is_clock { clock } else { clock - offset }).filter(|time| TIMES.contains(time))
+        }
         _ => None,
     }
 }
 
 /// Return the double that is a number, or has its digits.
 fn double(means: Means, text: &[u8]) -> Option<f64> {
+    if means.is_of_log() {
+        let text = content(text).filter(|_| means == Means::ChangeText).unwrap_or(text);
+        let found = number(text, true).filter(|found| found.text.len() == text.len())?;
+        let is_exact = found.integer.is_none_or(|value| value.unsigned_abs() <= EXACT);
+        return parsed(text).filter(|_| is_exact);
+    }
     let number = if means == Means::Decimal { content(text)? } else { text };
     let is_number = matches!(means, Means::Json | Means::Decimal) && is_plain(number);
     if !is_number {
@@ -109,15 +127,20 @@ fn double(means: Means, text: &[u8]) -> Option<f64> {
     parsed(number).filter(|_| is_exact)
 }
 
+/// Return the single that is a number, or has its digits; of a log, the nearest one.
 #[allow(clippy::cast_possible_truncation)] // that is what is asked
-fn is_single(value: f64) -> bool {
-    f64::from(value as f32).to_bits() == value.to_bits()
+fn single(means: Means, text: &[u8]) -> Option<f64> {
+    let value = double(means, text)?;
+    let nearest = f64::from(value as f32);
+    let is_it = nearest.to_bits() == value.to_bits() || (means.is_of_log() && nearest.is_finite());
+    is_it.then_some(nearest)
 }
 
 /// Return a number, or numeric text, as so many units of its last digit.
 fn decimal(means: Means, text: &[u8], precision: u8, scale: u32) -> Option<i128> {
     let number = content(text).unwrap_or(text);
-    if !matches!(means, Means::Json | Means::Decimal) || !is_plain(number) || number.len() > MOST_DIGITS {
+    let is_number = means.is_of_log() || matches!(means, Means::Json | Means::Decimal);
+    if !is_number || !is_plain(number) || number.len() > MOST_DIGITS {
         return None;
     }
     let unsigned = number.strip_prefix(b"-").unwrap_or(number);

@@ -15,7 +15,8 @@ pub enum ColumnKind {
     Text(Reading),
     Bytes(Reading),
     Date,
-    Time,
+    /// Times; whether they are what a clock shows, whatever its zone.
+    Time(bool),
     /// Any value, as JSON text.
     Json,
     /// Arrays of values.
@@ -39,6 +40,8 @@ pub enum Reading {
     Row,
     /// A schema that stands in the messages.
     Message,
+    /// None, of the JSON text of a log.
+    Log,
 }
 
 impl ColumnKind {
@@ -84,6 +87,7 @@ impl ColumnKind {
             "" => Reading::Declared,
             "row-schema" => Reading::Row,
             "message-schema" => Reading::Message,
+            "change-text" | "exact-text" | "key-text" => Reading::Log,
             _ => return ColumnKind::Unknown,
         };
         match kind {
@@ -98,7 +102,7 @@ impl ColumnKind {
             DataType::Utf8 => ColumnKind::Text(reading),
             DataType::Binary => ColumnKind::Bytes(reading),
             DataType::Date32 => ColumnKind::Date,
-            DataType::Timestamp(TimeUnit::Microsecond, _) => ColumnKind::Time,
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => ColumnKind::Time(zone.is_none()),
             _ => ColumnKind::Unknown,
         }
     }

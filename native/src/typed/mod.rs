@@ -2,6 +2,7 @@
 
 mod cells;
 mod collections;
+mod fitting;
 mod kinds;
 mod nested;
 mod store;
@@ -18,6 +19,7 @@ use crate::rows::Row;
 use crate::why::{Done, Why};
 use cells::fit;
 use collections::finished;
+pub use fitting::FitType;
 use kinds::ColumnKind;
 use store::Store;
 
@@ -66,6 +68,23 @@ impl RowType {
         readings.next().is_none().then_some(RowType { fields, folded, kinds, form })
     }
 
+    /// Return the index of the only column that a name means, whatever its case.
+    ///
+    /// Declined are names beyond ASCII that differ in case: Python may know other cases.
+    fn column(&self, name: &[u8], next: usize) -> Done<Option<usize>> {
+        let found = self.index(name, next);
+        if found.is_some() || !self.is_other_case(name) {
+            return Ok(found);
+        }
+        let mut places =
+            (0..self.fields.len()).filter(|i| self.folded[*i].as_bytes().eq_ignore_ascii_case(name));
+        match (places.next(), places.next()) {
+            (Some(place), None) if name.is_ascii() => Ok(Some(place)),
+            (Some(_), Some(_)) if name.is_ascii() => Ok(None),
+            _ => Err(Why::Row),
+        }
+    }
+
     /// Tell whether a name differs from that of a column in case only.
     fn is_other_case(&self, name: &[u8]) -> bool {
         std::str::from_utf8(name).map_or(true, |name| self.folded.contains(&name.to_lowercase()))
@@ -92,12 +111,7 @@ struct Image {
 
 impl Images {
     pub fn new(row: &Arc<RowType>, rows: usize) -> Self {
-        let image = || Image {
-            stores: row.kinds.iter().map(|kind| Store::new(kind, rows)).collect(),
-            valid: BooleanBufferBuilder::new(rows),
-            is_there: false,
-        };
-        Images { row: Arc::clone(row), sides: [image(), image()] }
+        Images { row: Arc::clone(row), sides: [Image::new(row, rows), Image::new(row, rows)] }
     }
 
     /// Fit an image into its columns; `undeclared` gets the members that the type does not name, as
@@ -138,11 +152,7 @@ impl Images {
 
     /// End a row; see `Store::end`.
     pub fn end(&mut self, is_dead: bool) -> Done {
-        for image in &mut self.sides {
-            image.valid.append(std::mem::take(&mut image.is_there));
-            image.stores.iter_mut().try_for_each(|store| store.end(is_dead))?;
-        }
-        Ok(())
+        self.sides.iter_mut().try_for_each(|image| image.end(is_dead))
     }
 
     /// Return the columns before and after; none if rows are JSON text alone.
@@ -156,6 +166,16 @@ impl Images {
 }
 
 impl Image {
+    fn new(row: &RowType, rows: usize) -> Self {
+        let stores = row.kinds.iter().map(|kind| Store::new(kind, rows)).collect();
+        Image { stores, valid: BooleanBufferBuilder::new(rows), is_there: false }
+    }
+
+    fn end(&mut self, is_dead: bool) -> Done {
+        self.valid.append(std::mem::take(&mut self.is_there));
+        self.stores.iter_mut().try_for_each(|store| store.end(is_dead))
+    }
+
     fn finish(mut self, row: &RowType) -> Result<ArrayRef, ArrowError> {
         let rows = self.valid.len();
         let nulls = nulls(&mut self.valid);

@@ -13,27 +13,31 @@ use crate::rows::Means;
 use crate::why::{Done, Why};
 
 /// Put the elements of an array.
-pub fn list(item: &ColumnKind, text: &[u8], store: &mut Collection) -> Done {
+pub fn list(item: &ColumnKind, means: Means, text: &[u8], store: &mut Collection) -> Done {
     store.open();
     Scan::new(text, false).array(|scan| {
-        put(item, value(scan)?, &mut store.items[0])?;
+        put(item, means, value(scan)?, &mut store.items[0])?;
         store.end_item()
     })
 }
 
 /// Put the members of an object, whatever their names.
-pub fn map(item: &ColumnKind, text: &[u8], store: &mut Collection) -> Done {
+pub fn map(item: &ColumnKind, means: Means, text: &[u8], store: &mut Collection) -> Done {
     store.open();
     Scan::new(text, false).object(|scan, name| {
         let [Store::Texts(names), values] = store.items.as_mut_slice() else { return Err(Why::Row) };
         unescape(name.content, names.open()).ok_or(Why::Row)?;
-        put(item, value(scan)?, values)?;
+        put(item, means, value(scan)?, values)?;
         store.end_item()
     })
 }
 
 /// Put the pairs of an array; keys must be there, and differ.
-pub fn pairs(kinds: &[ColumnKind; 2], text: &[u8], store: &mut Collection) -> Done {
+pub fn pairs(kinds: &[ColumnKind; 2], means: Means, text: &[u8], store: &mut Collection) -> Done {
+    // A time of a log can be written in several ways.
+    if means.is_of_log() && matches!(kinds[0], ColumnKind::Date | ColumnKind::Time(_)) {
+        return Err(Why::Row);
+    }
     store.open();
     let mut keys = HashSet::new();
     Scan::new(text, false).array(|scan| {
@@ -47,19 +51,19 @@ pub fn pairs(kinds: &[ColumnKind; 2], text: &[u8], store: &mut Collection) -> Do
         if *key == b"null" || !keys.insert(*key) {
             return Err(Why::Row);
         }
-        put(&kinds[0], key, &mut store.items[0])?;
-        put(&kinds[1], value, &mut store.items[1])?;
+        put(&kinds[0], means, key, &mut store.items[0])?;
+        put(&kinds[1], means, value, &mut store.items[1])?;
         store.end_item()
     })
 }
 
 /// Put the members of an object into the fields of a struct; one that has no field is declined.
-pub fn object(kinds: &[(Vec<u8>, ColumnKind)], text: &[u8], store: &mut Struct) -> Done {
+pub fn object(kinds: &[(Vec<u8>, ColumnKind)], means: Means, text: &[u8], store: &mut Struct) -> Done {
     store.open();
     Scan::new(text, false).object(|scan, name| {
         let name = name.plain().ok_or(Why::Row)?;
         let place = kinds.iter().position(|(other, _)| other == name).ok_or(Why::Row)?;
-        put(&kinds[place].1, value(scan)?, &mut store.fields[place])
+        put(&kinds[place].1, means, value(scan)?, &mut store.fields[place])
     })
 }
 
@@ -70,6 +74,7 @@ fn value<'t>(scan: &mut Scan<'t>) -> Done<&'t [u8]> {
     Ok(&scan.text[start..scan.at])
 }
 
-fn put(kind: &ColumnKind, text: &[u8], store: &mut Store) -> Done {
-    if text == b"null" { Ok(()) } else { fit(kind, Means::Json, text, store) }
+/// Put a value into its column, unless it is null.
+pub fn put(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
+    if text == b"null" { Ok(()) } else { fit(kind, means, text, store) }
 }

@@ -41,6 +41,11 @@ impl<T: Default> Fixed<T> {
         self.value = Some(value);
     }
 
+    /// Return the value of the row so far; none if it is NULL.
+    pub fn value(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
     /// End a row. One that is dead has a value: a key of a map must not be NULL.
     fn end(&mut self, is_dead: bool) {
         let value = self.value.take();
@@ -57,7 +62,7 @@ impl Store {
     pub fn new(kind: &ColumnKind, rows: usize) -> Self {
         let item = |kind: &ColumnKind| Store::new(kind, 0);
         match kind {
-            ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time => {
+            ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time(_) => {
                 Store::Integers(Fixed::new(rows))
             }
             ColumnKind::Double | ColumnKind::Single => Store::Floats(Fixed::new(rows)),

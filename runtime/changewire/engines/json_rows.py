@@ -21,12 +21,14 @@ COMMENTS: Final[Mapping[str, str]] = {
 """What the columns of such a table are, by their names and in their order."""
 
 _NULL: Final = Raw(b"null")
+_members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
+_checked: Final = msgspec.json.Decoder(Raw).decode
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def unpacked(text: str) -> dict[str, Any]:
     """Return the columns of a row, each as the JSON text that it was; None for what is null."""
-    found = msgspec.json.decode(text, type=dict[str, Raw])
-    return {name: None if value == _NULL else value for name, value in found.items()}
+    return {name: None if value == _NULL else value for name, value in _members(text).items()}
 
 
 def packed(key: str, values: Mapping[str, Any]) -> str:
@@ -37,4 +39,17 @@ def packed(key: str, values: Mapping[str, Any]) -> str:
         values: The columns.
     """
     lacking = {name: value for name, value in unpacked(key).items() if name not in values}
-    return msgspec.json.encode({**lacking, **values}).decode()
+    return _encode({**lacking, **values}).decode()
+
+
+def with_key(key: str, row: str) -> str:
+    """Return the text of a row, as changewire writes rows, as `packed` does.
+
+    Raises:
+        msgspec.DecodeError: The row is not a JSON object.
+    """
+    begin = key[:-1]
+    if row.startswith(begin) and row[len(begin) : len(begin) + 1] in {",", "}"}:
+        _checked(row)
+        return row
+    return packed(key, unpacked(row))

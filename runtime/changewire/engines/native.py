@@ -332,6 +332,23 @@ def _runs(starts: list[int], sizes: list[int]) -> Iterator[Run]:
         yield first, rows, messages
 
 
+def fit_of(key: pa.Schema, row: pa.Schema, readings: Sequence[Sequence[str]]) -> Any:
+    """Return what fits keys and rows, which are JSON text, into columns without metadata.
+
+    None if the kernel is not installed, or does not know such columns.
+
+    Args:
+        key: Columns of keys.
+        row: Columns of rows.
+        readings: `changewire.engines.typed.readings.kernel_readings` of both.
+    """
+    make = getattr(installed(), "Fit", None)  # a kernel of another commit may lack it
+    try:
+        return None if make is None else make(key, row, *map(list, readings))
+    except ValueError:
+        return None
+
+
 def merged(batches: Sequence[pa.RecordBatch], pieces: Sequence[tuple[int, int, int]]) -> Any:
     """Return some rows of batches of one schema as one batch, by the kernel, which must be there.
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from changewire.engines.changelog.effects import EFFECT, Effect, place_text
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
-from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
-from changewire.engines.typed import fitted
-from changewire.engines.typed.cells import Cells, RowCells
+from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked, with_key
+from changewire.engines.typed.fit import Fit, Texts, as_array
+from changewire.engines.typed.fitted import built, fitted_texts
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation
@@ -32,11 +32,18 @@ _NO_OBJECT: Final = Refusal("schema-mismatch", "/after", "a row is not a JSON ob
 
 
 class FittedRows(NamedTuple):
-    """Changes as rows of a table, texts that are equal for equal keys, and what does not fit."""
+    """Changes as rows of a table.
 
-    keys: Sequence[str | None]
+    Attributes:
+        keys: Texts that are equal for equal keys.
+        rows: The rows; those of deletes have their keys alone.
+        failures: Why changes do not fit, by their indexes.
+        rounded: How many numbers were rounded.
+    """
+
+    keys: Texts
     rows: pa.StructArray
-    failures: Sequence[Refusal | None]
+    failures: Mapping[int, Refusal]
     rounded: int = 0
 
 
@@ -50,19 +57,19 @@ class JsonRows:
     columns: Any = without_metadata(schema)
     is_typed = False
 
-    def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
+    def fitted(self, keys: Texts, afters: Texts) -> FittedRows:
         """Return the rows of changes, by the texts of their keys and of their rows."""
         rows: list[str | None] = []
-        failures: list[Refusal | None] = []
-        for key, after in zip(keys, afters, strict=True):
-            row = failure = None
+        failures: dict[int, Refusal] = {}
+        texts = zip(keys.to_pylist(), afters.to_pylist(), strict=True)
+        for index, (key, after) in enumerate(texts):
+            row = None
             try:
-                row = None if after is None else packed(key, unpacked(after))
+                row = None if after is None else with_key(key, after)
             except (ValueError, msgspec.MsgspecError):
-                failure = _NO_OBJECT
+                failures[index] = _NO_OBJECT
             rows.append(row)
-            failures.append(failure)
-        columns = [pa.array(column, pa.string()) for column in (keys, rows)]
+        columns = [as_array(keys), pa.array(rows, pa.string())]
         return FittedRows(keys, pa.StructArray.from_arrays(columns, [KEY, ROW]), failures)
 
     def key_of(self, row: Mapping[str, Any]) -> str:
@@ -122,36 +129,26 @@ class TypedRows(JsonRows):
         """Remember the columns of rows, which of them are the key, and if no number is rounded."""
         fields = {field.name: field for field in row}
         key_only = [pa.field(name, pa.string()) for name in keys if name not in fields]
-        self._row, self._exact = row, exact
+        self._row = row
         self.keys: tuple[str, ...] = tuple(keys)
         self.schema: Any = pa.schema([*key_only, *row])
         self.columns: Any = without_metadata([*row, *key_only])
+        self._type: pa.DataType = pa.struct([*without_metadata(self.schema)])
+        self._fit = Fit((self.schema.field(name) for name in keys), row, exact=exact)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle what the constructor was given."""
-        return {"row": self._row, "keys": self.keys, "exact": self._exact}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the rest again."""
-        TypedRows.__init__(self, **state)
-
-    def fitted(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
+    def fitted(self, keys: Texts, afters: Texts) -> FittedRows:
         """Return the rows of changes; their keys are written again from their columns."""
-        found = self._built(keys, afters)
-        parts = [found.rows.field(name) for name in self.keys]
-        named = pa.StructArray.from_arrays(parts, self.keys).to_pylist(maps_as_pydicts="strict")
-        pairs = zip(named, found.failures, strict=True)
-        texts = [None if why is not None else self.key_of(row) for row, why in pairs]
-        return found._replace(keys=texts)
-
-    def _built(self, keys: Sequence[str], afters: Sequence[str | None]) -> FittedRows:
-        each = [
-            fitted.fitted_texts(*texts, *self._cells) for texts in zip(keys, afters, strict=True)
-        ]
-        failures = [one.failure for one in each]
-        rows = [{**(one.content or {}), **(one.named or {})} for one in each]
-        found = fitted.built(rows, self._type, failures)
-        return FittedRows(keys, found, failures, sum(one.rounded for one in each))
+        found = self._fit(keys, afters)
+        content, named = (
+            dict(zip(part.type.names, part.flatten(), strict=True))
+            for part in (found.content, found.named)
+        )
+        columns = {**content, **named}
+        rows = pa.StructArray.from_arrays(
+            [columns[name] for name in self.schema.names], self.schema.names
+        )
+        rounded = pc.sum(found.rounded).as_py() or 0
+        return FittedRows(found.key, rows, found.failures, rounded)
 
     def key_of(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""
@@ -163,7 +160,7 @@ class TypedRows(JsonRows):
 
     def column(self, name: str) -> str:
         """Return the name that the table has for a column; it may differ in case."""
-        return self._cells[1].column(name)
+        return self._fit.cells[1].column(name)
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row of the table that are not NULL."""
@@ -176,28 +173,22 @@ class TypedRows(JsonRows):
     def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         """Yield effects with `GROUP`, the text of the key that is made of its columns."""
         for one in effects:
-            found = fitted.fitted_texts(one["key"], None, *self._cells)
+            found = fitted_texts(one["key"], None, *self._fit.cells)
             if found.failure is not None:
                 raise _misfit(one, found.failure)
             yield {**one, GROUP: found.key}
 
     def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
-        found = self._built([one["key"] for one in effects], [one["after"] for one in effects])
-        for one, why in zip(effects, found.failures, strict=True):
+        # Those of one key are few: columns of them are made in less time without `Fit`.
+        each = [fitted_texts(one["key"], one["after"], *self._fit.cells) for one in effects]
+        failures = [one.failure for one in each]
+        rows = [{**(one.content or {}), **(one.named or {})} for one in each]
+        found = built(rows, self._type, failures)
+        for one, why in zip(effects, failures, strict=True):
             if why is not None:
                 raise _misfit(one, why)
-        rows: list[dict[str, Any]] = found.rows.to_pylist(maps_as_pydicts="strict")
-        return rows
-
-    @cached_property
-    def _type(self) -> pa.DataType:
-        return pa.struct([*without_metadata(self.schema)])
-
-    @cached_property
-    def _cells(self) -> tuple[Cells, RowCells]:
-        fields = {field.name: field for field in self.schema}
-        key = [fields[name] for name in self.keys]
-        return fitted.key_cells(key), fitted.row_cells(self._row, exact=self._exact)
+        made: list[dict[str, Any]] = found.to_pylist(maps_as_pydicts="strict")
+        return made
 
 
 Shape: TypeAlias = JsonRows

@@ -83,14 +83,15 @@ def fitted(found: pa.Table, shape: Shape) -> Fitted:
 
     A change fits as a whole or not at all.
     """
-    made = shape.fitted(found["key"].to_pylist(), found["after"].to_pylist())
-    numbers = zip(found[NUMBER].to_pylist(), made.failures, strict=True)
-    failures = {n: why for n, why in numbers if why is not None and n is not None}
-    both = found.set_column(0, "key", pa.array(made.keys, pa.string()))
-    both = both.append_column(CONTENT, made.rows)
-    of_change = zip(found[NUMBER].to_pylist(), made.failures, strict=True)
-    good = pa.array([why is None and n not in failures for n, why in of_change], pa.bool_())
-    return Fitted(both.filter(good), failures, made.rounded)
+    made = shape.fitted(found["key"], found["after"])
+    both = found.set_column(0, "key", made.keys).append_column(CONTENT, made.rows)
+    numbers = {found[NUMBER][index].as_py(): why for index, why in made.failures.items()}
+    failures = {number: why for number, why in numbers.items() if number is not None}
+    if made.failures:
+        of_change = enumerate(found[NUMBER].to_pylist())
+        good = [index not in made.failures and n not in failures for index, n in of_change]
+        both = both.filter(pa.array(good, pa.bool_()))
+    return Fitted(both, failures, made.rounded)
 
 
 def is_easy(found: pa.Table) -> Any:

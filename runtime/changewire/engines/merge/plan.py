@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.effects import EFFECTS
@@ -71,8 +72,10 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
     schemas: list[SchemaOf] = []
     for route, numbers in facts.rows.items() if options.are_typed else ():
         part = rows.take(pa.array(numbers, pa.int64()))
-        effects = (found for found in part[EFFECTS].to_pylist() if found)
-        names = Counter(tuple(sorted(_key(found[0]["key"]))) for found in effects)
+        effects = part[EFFECTS]
+        firsts = pc.list_element(effects.filter(pc.greater(pc.list_value_length(effects), 0)), 0)
+        texts = pc.struct_field(firsts, "key").to_pylist()
+        names = Counter(tuple(sorted(_key(text))) for text in texts)
         if names:
             keys[route] = names
     if options.has_embedded:

@@ -42,12 +42,12 @@ class Fitted(NamedTuple):
 
 def key_cells(columns: Iterable[pa.Field]) -> Cells:
     """Return what fits keys into columns."""
-    return {column.name: field_cell(_untyped(column), KEY_TEXT) for column in columns}
+    return {column.name: field_cell(untyped(column), KEY_TEXT) for column in columns}
 
 
 def row_cells(columns: Iterable[pa.Field], *, exact: bool = False) -> RowCells:
     """Return what fits rows of the change log into columns; `exact` is whether none is rounded."""
-    return RowCells(map(_untyped, columns), EXACT_TEXT if exact else CHANGE_TEXT)
+    return RowCells(map(untyped, columns), EXACT_TEXT if exact else CHANGE_TEXT)
 
 
 def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: RowCells) -> Fitted:
@@ -97,7 +97,7 @@ def _row_columns(text: str, cells: RowCells, used: list[str]) -> dict[str, Any]:
     return fitted_row(cells.renamed(_parsed(text), "", []), cells.cells, "", used)
 
 
-def _untyped(column: pa.Field) -> pa.Field:
+def untyped(column: pa.Field) -> pa.Field:
     """Return a column that does not say which schema gave it its type."""
     metadata = {k: v for k, v in (column.metadata or {}).items() if k != TYPED_BY.encode()}
     return column.with_metadata(metadata)

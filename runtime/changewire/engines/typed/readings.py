@@ -50,7 +50,7 @@ two keys must not become one."""
 JSON: Final = "application/json"
 """Media type of text for any value."""
 
-_SINGLE: Final = struct.Struct("f")
+_SINGLE: Final = struct.Struct("<f")  # native floats become infinite instead of an error
 _MIDNIGHT: Final = time()
 _INT64: Final = range(-(2**63), 2**63)
 _FULL_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

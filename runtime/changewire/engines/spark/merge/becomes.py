@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.json_rows import KEY, unpacked
-from changewire.engines.json_rows import packed as packed_row
+from changewire.engines.json_rows import KEY
+from changewire.engines.json_rows import with_key as text_with_key
 from changewire.engines.spark.merge.facts import RowText
 from changewire.engines.spark.merge.hard import STATE, decided
 from changewire.engines.spark.merge.late import Held, without_deleted
@@ -130,6 +130,6 @@ def _packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         keys = batch.column(NAMED).field(KEY).to_pylist()
         texts = zip(keys, batch.column(CONTENT).to_pylist(), strict=True)
-        found = [None if text is None else packed_row(key, unpacked(text)) for key, text in texts]
+        found = [None if text is None else text_with_key(key, text) for key, text in texts]
         place = batch.schema.get_field_index(CONTENT)
         yield batch.set_column(place, batch.schema.field(place), pa.array(found, pa.string()))

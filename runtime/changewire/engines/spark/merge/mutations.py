@@ -24,7 +24,6 @@ from changewire.engines.json_rows import ROW
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
 from changewire.engines.spark.parts import is_lone_before, position_columns
-from changewire.engines.typed.fitted import built, fitted_texts
 from changewire.engines.typed.images import IMAGE
 from changewire.tables.mutations import DELETE
 from changewire.tables.routing import Refusal
@@ -133,7 +132,7 @@ def _names() -> list[str]:
 def _fitted(found: DataFrame, shape: TypedShape, *, are_known: bool) -> DataFrame:
     """Return mutations with the columns of the table; those with `IMAGE` need no Python."""
     wanted = [*_names(), "after"]
-    fit = Fit(shape)
+    fit = FitMutations(shape)
     kind = mutation_type(shape)
     if IMAGE not in found.columns or not _is_image_of(found, shape):
         return found.select(*wanted).mapInArrow(fit, kind)
@@ -183,7 +182,7 @@ def is_newer(one: str, other: str) -> str:
     return f"({second} IS NULL OR {first} > {second} OR ({is_later}))"
 
 
-class Fit:
+class FitMutations:
     """Fits mutations into the columns of a table; what `mapInArrow` takes.
 
     The text of each key is written again from its columns, so that two keys have one text if and
@@ -202,17 +201,15 @@ class Fit:
 
     def _fitted(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        texts = zip(columns["key"].to_pylist(), columns.pop("after").to_pylist(), strict=True)
-        found = [fitted_texts(key, after, *self._shape.cells) for key, after in texts]
-        failures = [one.failure for one in found]
-        for name, values in (
-            (NAMED, [one.named for one in found]),
-            (CONTENT, [one.content for one in found]),
-        ):
-            columns[name] = built(values, schema.field(name).type, failures)
-        columns["key"] = pa.array([one.key for one in found], pa.string())
-        columns[ROUNDED] = pa.array([one.rounded for one in found], pa.int32())
+        found = self._shape.fit(columns["key"], columns.pop("after"))
+        failures = (found.failures.get(index) for index in range(len(batch)))
         reasons = [why and why._asdict() for why in failures]
-        columns[FAILURE] = pa.array(reasons, schema.field(FAILURE).type)
+        columns |= {
+            "key": found.key,
+            NAMED: found.named,
+            CONTENT: found.content,
+            ROUNDED: found.rounded,
+            FAILURE: pa.array(reasons, schema.field(FAILURE).type),
+        }
         arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -12,8 +12,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked
 from changewire.engines.spark.types import arrow_type, row_columns
-from changewire.engines.typed.cells import Cells, RowCells
-from changewire.engines.typed.fitted import key_cells, row_cells
+from changewire.engines.typed.fit import Fit
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
@@ -91,11 +90,10 @@ class TypedShape:
         return StructType([*keys, *row.fields, _STATE])
 
     @cached_property
-    def cells(self) -> tuple[Cells, RowCells]:
+    def fit(self) -> Fit:
         """What fits the texts of keys and rows into their columns."""
-        columns = (row_columns(kind) for kind in (self.named_type, self.content_type))
-        of_key, of_row = columns
-        return key_cells(of_key), row_cells(of_row, exact=self._exact)
+        of_key, of_row = (row_columns(kind) for kind in (self.named_type, self.content_type))
+        return Fit(of_key, of_row, exact=self._exact)
 
     def unpack(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns that are not NULL."""

@@ -1,0 +1,193 @@
+//! Keys and rows of a log, which are JSON text, as the columns of a table.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
+use arrow_schema::{ArrowError, Fields, Schema};
+
+use super::kinds::ColumnKind;
+use super::nested::put;
+use super::store::Store;
+use super::{Form, Image, RowType};
+use crate::border::panic_on_demand;
+use crate::builders::{TextColumn, field};
+use crate::json::names::Names;
+use crate::json::number::{write_float, write_integer, write_units};
+use crate::json::scan::{LEVELS, Scan};
+use crate::json::text::write_string;
+use crate::json::times::{write_date, write_time};
+use crate::rows::Means;
+use crate::why::{Done, Why};
+
+/// The columns that keys and rows must fit.
+pub struct FitType {
+    key: RowType,
+    row: RowType,
+    /// The columns of the key in the order of their names, each with its name as JSON text and a colon.
+    order: Vec<(usize, Vec<u8>)>,
+}
+
+/// What is known of the text that is read, by the columns of its type.
+struct Work {
+    names: Names,
+    /// Where the value of each column stands; none if the text does not have it.
+    places: Vec<Option<(usize, usize)>>,
+}
+
+impl FitType {
+    /// Take the columns of keys and rows; none if rows are of no such type, or a column of the key is
+    /// not a scalar.
+    pub fn new(key: &Schema, row: &Schema, readings: [Vec<String>; 2]) -> Option<Self> {
+        let [of_key, of_row] = readings;
+        let key = RowType::new(key, of_key, Form::Columns)?;
+        let row = RowType::new(row, of_row, Form::Columns)?;
+        let is_nested =
+            |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Collection(_) | Store::Struct(_));
+        if key.kinds.iter().any(is_nested) {
+            return None;
+        }
+        let mut order: Vec<_> = key.fields.iter().map(|field| field.name().as_str()).enumerate().collect();
+        order.sort_unstable_by_key(|(_, name)| *name);
+        let named = |(place, name): &(usize, &str)| {
+            let mut text = Vec::new();
+            write_string(name, &mut text)?;
+            text.push(b':');
+            Some((*place, text))
+        };
+        let order = order.iter().map(named).collect::<Option<_>>()?;
+        Some(FitType { key, row, order })
+    }
+
+    /// Return the text of each key, written again from its columns, the columns of keys, the columns of
+    /// rows, NULL without a row, and which pairs of both are declined, and then they have none of it.
+    pub fn fitted(&self, keys: &BinaryArray, afters: &BinaryArray) -> Result<RecordBatch, ArrowError> {
+        let count = keys.len().min(afters.len());
+        let (mut texts, mut declined) = (TextColumn::new(count, 0), Vec::with_capacity(count));
+        let (mut named, mut content) = (Image::new(&self.key, count), Image::new(&self.row, count));
+        let mut work = Work { names: Names::default(), places: Vec::new() };
+        let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
+        for i in 0..count {
+            let key = keys.is_valid(i).then(|| keys.value(i));
+            let after = afters.is_valid(i).then(|| afters.value(i));
+            let mut one = || {
+                self.key(key.ok_or(Why::Null)?, &mut named, &mut texts, &mut work)?;
+                let Some(after) = after else { return Ok(()) };
+                read(&self.row, Means::ChangeText, after, &mut content, &mut work)
+            };
+            let is_declined = one().is_err();
+            if is_declined {
+                texts.take_back();
+                (named.is_there, content.is_there) = (false, false);
+            }
+            texts.end().map_err(no_room)?;
+            named.end(is_declined).map_err(no_room)?;
+            content.end(is_declined).map_err(no_room)?;
+            declined.push(is_declined);
+        }
+        let columns = [
+            ("key", texts.finish(true)?),
+            ("named", named.finish(&self.key)?),
+            ("content", content.finish(&self.row)?),
+            ("declined", Arc::new(BooleanArray::from(declined)) as _),
+        ];
+        let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    }
+
+    /// Put a key, which has all columns of its type and no others, and write it again.
+    fn key(&self, text: &[u8], image: &mut Image, texts: &mut TextColumn, work: &mut Work) -> Done {
+        read(&self.key, Means::KeyText, text, image, work)?;
+        let out = texts.open();
+        for (number, (place, name)) in self.order.iter().enumerate() {
+            out.push(if number == 0 { b'{' } else { b',' });
+            out.extend_from_slice(name);
+            let (start, end) = work.places[*place].ok_or(Why::Key)?;
+            write(&self.key.kinds[*place], &image.stores[*place], &text[start..end], out).ok_or(Why::Key)?;
+        }
+        out.extend_from_slice(if self.order.is_empty() { b"{}" } else { b"}" });
+        Ok(())
+    }
+}
+
+/// Put the members of an object into the columns of a type. Those that it lacks are passed over, but
+/// not of a key.
+fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Image, work: &mut Work) -> Done {
+    panic_on_demand(text);
+    let Work { names, places } = work;
+    names.clear();
+    places.clear();
+    places.resize(kind.kinds.len(), None);
+    image.is_there = true;
+    let (mark, mut next) = (names.open(), 0);
+    let mut scan = Scan::new(text, true);
+    scan.blanks();
+    scan.object(|scan, name| {
+        let content = name.plain().ok_or(Why::Name)?;
+        let column = if means == Means::KeyText {
+            Some(kind.index(content, next).ok_or(Why::Key)?)
+        } else {
+            kind.column(content, next)?
+        };
+        if column.is_none() {
+            scan.name(name, mark, names)?;
+        }
+        let start = scan.at;
+        scan.skip(names, LEVELS)?;
+        let Some(index) = column else { return Ok(()) };
+        if places[index].replace((start, scan.at)).is_some() {
+            return Err(Why::Name);
+        }
+        next = index + 1;
+        put(&kind.kinds[index], means, &scan.text[start..scan.at], &mut image.stores[index])
+    })?;
+    if scan.is_at_end() { Ok(()) } else { Err(Why::Text) }
+}
+
+/// Write a value of a key as `changewire.tables.keys.key_text` does, by its text and by what was put into
+/// its column.
+fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    match (kind, store) {
+        (ColumnKind::Date, Store::Integers(store)) if text != b"null" => {
+            out.push(b'"');
+            write_date(*store.value()?, out)?;
+            out.push(b'"');
+        }
+        (ColumnKind::Time(is_clock), Store::Integers(store)) if text != b"null" => {
+            out.push(b'"');
+            write_time(*store.value()?, out)?;
+            if *is_clock {
+                out.pop();
+            }
+            out.push(b'"');
+        }
+        (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {
+            write_string(std::str::from_utf8(store.text()?).ok()?, out)?;
+        }
+        (_, Store::Floats(store)) if text != b"null" => write_double(*store.value()?, out)?,
+        (ColumnKind::Decimal(_, scale), Store::Decimals(store)) if text != b"null" => {
+            let (mut units, mut scale) = (*store.value()?, usize::try_from(*scale).ok()?);
+            while scale > 0 && units % 10 == 0 {
+                (units, scale) = (units / 10, scale - 1);
+            }
+            write_units(units, scale, out)?;
+        }
+        // Truth values, integers and bytes have one text.
+        _ => out.extend_from_slice(text),
+    }
+    Some(())
+}
+
+/// Write a number, without the fraction if it is 0.
+#[allow(clippy::cast_possible_truncation)] // it has no fraction, and is written without an exponent
+fn write_double(value: f64, out: &mut Vec<u8>) -> Option<()> {
+    if !crate::json::number::is_written_plainly(value) {
+        return None;
+    }
+    if value.fract() == 0.0 {
+        write_integer(value as i64, out);
+    } else {
+        write_float(value, out);
+    }
+    Some(())
+}

@@ -1,0 +1,168 @@
+"""Keys and rows of changes, which are columns of JSON text, as the columns of a table.
+
+`changewire.engines.typed.fitted` defines what becomes of one change. The native kernel makes the
+same columns of most changes, and leaves the others to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.native import fit_of, merged
+from changewire.engines.typed.cells import Cells, RowCells
+from changewire.engines.typed.fitted import (
+    built,
+    fitted_texts,
+    key_cells,
+    row_cells,
+    untyped,
+)
+from changewire.engines.typed.readings import (
+    CHANGE_TEXT,
+    EXACT_TEXT,
+    JSON,
+    KEY_TEXT,
+    kernel_readings,
+)
+from changewire.engines.typed.types import without_metadata
+from changewire.tables.routing import Refusal
+
+Texts: TypeAlias = pa.Array | pa.ChunkedArray
+"""A column of JSON text."""
+
+
+def as_array(texts: Texts) -> pa.Array:
+    """Return a column as one array."""
+    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+
+
+class FittedColumns(NamedTuple):
+    """The columns of changes, in their order.
+
+    Attributes:
+        key: Texts of the keys, written again from their columns, so that two keys have one text if
+            and only if they name one row of the table; of a key that does not fit, as it was.
+        named: Columns of the keys, as structs without metadata.
+        content: Columns of the rows, likewise; NULL for a delete.
+        rounded: How many numbers of each row were rounded.
+        failures: Why changes do not fit, by their indexes. Their columns may be NULL.
+    """
+
+    key: pa.Array
+    named: pa.StructArray
+    content: pa.StructArray
+    rounded: pa.Array
+    failures: Mapping[int, Refusal]
+
+
+class Fit:
+    """Fits changes into the columns of a table, exactly or not at all. It pickles, for tasks.
+
+    Attributes:
+        key: Columns of the table's key.
+        row: Columns of its rows.
+    """
+
+    def __init__(
+        self, key: Iterable[pa.Field], row: Iterable[pa.Field], *, exact: bool = False
+    ) -> None:
+        """Take the columns of keys and rows; `exact` is whether no number is rounded."""
+        self.key, self.row, self._exact = pa.schema([*key]), pa.schema([*row]), exact
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle what the constructor was given; a task makes the rest again."""
+        return {"key": self.key, "row": self.row, "_exact": self._exact}
+
+    def __call__(self, keys: Texts, afters: Texts) -> FittedColumns:
+        """Return the columns of changes.
+
+        Args:
+            keys: Their keys, as `changewire.tables.keys.key_text`.
+            afters: Their rows, NULL for deletes.
+
+        Raises:
+            ValueError: A row has no column of one of the types.
+        """
+        texts = pa.table([keys, afters], names=["key", "after"])
+        parts: list[pa.RecordBatch] = []
+        failures: dict[int, Refusal] = {}
+        start = 0
+        for batch in texts.to_batches() or [pa.RecordBatch.from_pylist([], texts.schema)]:
+            part, failed = self._part(batch)
+            parts.append(part)
+            failures |= {start + index: why for index, why in failed.items()}
+            start += len(batch)
+        key, named, content, rounded = (
+            pa.concat_arrays([part.column(field.name) for part in parts]) for field in self._schema
+        )
+        return FittedColumns(key, named, content, rounded, failures)
+
+    @cached_property
+    def cells(self) -> tuple[Cells, RowCells]:
+        """What fits the texts of keys and rows into their columns."""
+        return key_cells(self.key), row_cells(self.row, exact=self._exact)
+
+    @cached_property
+    def kernel(self) -> Any:
+        """What fits most of them; None without the kernel, or if it does not know such columns."""
+        of_row = EXACT_TEXT if self._exact else CHANGE_TEXT
+        readings = [
+            [*kernel_readings(map(untyped, columns), reading)]
+            for columns, reading in ((self.key, KEY_TEXT), (self.row, of_row))
+        ]
+        if not {*chain.from_iterable(readings)} <= {KEY_TEXT, of_row, JSON}:
+            return None
+        return fit_of(without_metadata(self.key), without_metadata(self.row), readings)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        kinds = [pa.struct([*without_metadata(columns)]) for columns in (self.key, self.row)]
+        kinds = [pa.string(), *kinds, pa.int32()]
+        return pa.schema([*zip(FittedColumns._fields, kinds, strict=False)])
+
+    def _part(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
+        """Return columns of `_schema` for changes, and why changes do not fit."""
+        texts = [column.cast(pa.string()) for column in batch.columns]
+        made = None
+        if self.kernel is not None:
+            made = self.kernel.fitted(*(column.cast(pa.binary()) for column in texts))
+        if made is None:
+            return self._by_cells(texts)
+        *columns, is_declined = made.columns
+        rounded = pa.repeat(pa.scalar(0, pa.int32()), len(made))
+        found = pa.RecordBatch.from_arrays([*columns, rounded], schema=self._schema)
+        declined = pc.indices_nonzero(is_declined).to_pylist()
+        if not declined:
+            return found, {}
+        others, failures = self._by_cells([column.filter(is_declined) for column in texts])
+        pieces = _pieces(declined, len(made))
+        return merged([found, others], pieces), {declined[n]: why for n, why in failures.items()}
+
+    def _by_cells(self, texts: Iterable[pa.Array]) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
+        pairs = zip(*(column.to_pylist() for column in texts), strict=True)
+        found = [fitted_texts(key, after, *self.cells) for key, after in pairs]
+        failures = [one.failure for one in found]
+        columns = [
+            built([getattr(one, field.name) for one in found], field.type, failures)
+            for field in self._schema
+        ]
+        batch = pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        return batch, {n: why for n, why in enumerate(failures) if why is not None}
+
+
+def _pieces(declined: Iterable[int], size: int) -> list[tuple[int, int, int]]:
+    """Return runs of rows for `merged`: those of batch 1 have the places of declined rows."""
+    found: list[tuple[int, int, int]] = []
+    start = 0
+    for number, index in enumerate(declined):
+        if start < index:
+            found.append((0, start, index))
+        found.append((1, number, number + 1))
+        start = index + 1
+    return [*found, (0, start, size)]
