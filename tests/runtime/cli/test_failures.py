@@ -98,7 +98,7 @@ def test_a_full_disk_in_spark_is_one_sentence(
     (small_disk / "ballast").write_bytes(bytes(60_000))
     done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "spark")
     assert sentence(done).startswith(f"the run failed: IOException: {FULL}. The whole traceback ")
-    assert {path.name for path in output.iterdir()} <= {"failure.txt", "log"}
+    assert {path.name for path in output.iterdir()} <= {"failure.txt", "log", "spark.log"}
     assert not [*output.rglob("part-*")]
 
 
