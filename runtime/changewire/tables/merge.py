@@ -23,7 +23,7 @@ def merged(
         batch: Effects of changes on it, in the order of their positions.
         floor: Order of the newest truncate of the table.
         deleted: Order of its newest delete that is known elsewhere.
-        each: Called after each effect with what the row is by then.
+        each: Called after each effect with the state of the row.
     """
     known = after = _after(held, floor, deleted)
     for after in _joined(known, batch):

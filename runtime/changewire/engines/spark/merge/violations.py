@@ -48,7 +48,7 @@ def violations(
         there: What is known of the table.
         table: Its rows.
         are_whole: Whether all columns of the content are from changes; else the table computes
-            generated columns anew, whatever the content has.
+            generated columns, whatever the content has.
     """
     constraints, own = there.constraints, decided_name(there.columns.names)
     rules = [*constraints.rules]
