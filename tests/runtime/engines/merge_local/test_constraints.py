@@ -246,7 +246,7 @@ def test_values_of_char_have_blanks_as_spark_writes_them(tmp_path: Path) -> None
 
 
 def test_a_flagged_delete_that_a_check_forbids_is_refused(tmp_path: Path) -> None:
-    """A deleted row has its key alone; a condition may take it by `_changewire`."""
+    """A deleted row has its key alone; a condition may take it by ``_changewire``."""
     lake = Lake(tmp_path)
     deletes = records(sent(11, 1, 10, op="DELETE"), start=10)
     lake.apply_records(records(sent(10, 1, 10)), row_schema="embedded", deletes="flag")
