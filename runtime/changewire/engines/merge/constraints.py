@@ -15,7 +15,7 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from changewire.engines.applied import decided_name
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
-from changewire.engines.typed.types import parts
+from changewire.engines.typed.types import parts, without_metadata
 from changewire.tables.row_state import COLUMN
 
 _CHECK: Final = "delta.constraints."
@@ -51,6 +51,9 @@ def check_writable(path: str, table: DeltaTable, names: Collection[str]) -> None
         # Delta-rs computes them when a row comes, and not when it changes.
         if _GENERATED in field["metadata"]:
             raise delta.UnwritableError(path, f"generated column {field['name']}")
+        # Delta-rs reads other bytes than it was given.
+        if field["type"] == "binary" and field["name"] in table.metadata().partition_columns:
+            raise delta.UnwritableError(path, f"binary partition column {field['name']}")
         if field["name"] not in names:
             continue
         length = field["metadata"].get(_LENGTH)
@@ -77,11 +80,21 @@ def check_adopted(
                 f"{path}: the key's column {name} is CHAR, which adds blanks to values, so that "
                 "rows would be taken for others; make it VARCHAR or STRING"
             )
-        if keeps_deleted and not (is_key or field["nullable"] or name == COLUMN):
-            raise OutputError(
-                f"{path}: column {name} is NOT NULL, and deletes='flag' keeps the key of a "
-                "deleted row and nothing else; use deletes='remove'"
-            )
+    names = "|".join(map(re.escape, keys))
+    of_key = re.compile(rf"(?<!\w)({names})(?!\w)", re.IGNORECASE)
+    of_others = [one for one in constraints_of(table) if not of_key.search(one.condition)]
+    deleted = pa.Table.from_pylist([{COLUMN: {"deleted": True}}], arrow_columns(table))
+    (name,) = violated(path, deleted, of_others if keeps_deleted else ())
+    if name is not None:
+        raise OutputError(
+            f"{path}: deletes='flag' keeps deleted rows, with NULL in all columns but those of "
+            f"the key, and the constraint {name} forbids that; use deletes='remove'"
+        )
+
+
+def arrow_columns(table: DeltaTable) -> pa.Schema:
+    """Return the columns of a table, each of which may be NULL."""
+    return without_metadata(pa.schema(table.schema().to_arrow()))
 
 
 def constraints_of(table: DeltaTable) -> list[Constraint]:
@@ -148,10 +161,9 @@ def _of_field(field: Mapping[str, Any], *, is_partition: bool) -> Iterator[Const
     if length:
         condition = f"{column} IS NULL OR character_length({column}) <= {length}"
         yield Constraint(f"{kind.upper()}({length}) of {name}", condition, name)
-    for text in _NO_TEXTS if is_partition and field["type"] == "string" else ():
-        condition = f"{column} IS DISTINCT FROM {delta.literal(text)}"
-        what = f"text partition {name}: {delta.literal(text)} is stored as NULL"
-        yield Constraint(what, condition, name)
+    if is_partition and field["type"] == "string":
+        condition = f"{column} IS NULL OR {column} NOT IN {_NO_TEXTS}"
+        yield Constraint(f"text partition {name}: '' is stored as NULL", condition, name)
 
 
 def _failing(path: str, rows: pa.Table, constraint: Constraint) -> list[int]:

@@ -28,13 +28,14 @@ from changewire.engines.json_rows import COMMENTS, ROW
 from changewire.engines.merge import delta
 from changewire.engines.merge.constraints import (
     Constraint,
+    arrow_columns,
     check_adopted,
     check_writable,
     constraints_of,
     padded,
     violated,
 )
-from changewire.engines.typed.types import StructJson, struct_json, without_metadata
+from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -177,7 +178,7 @@ class LocalTable:
 
     @cached_property
     def _columns(self) -> pa.Schema:
-        return without_metadata(pa.schema(self.table.schema().to_arrow()))
+        return arrow_columns(self.table)
 
 
 def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:

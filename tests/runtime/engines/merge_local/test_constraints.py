@@ -205,7 +205,7 @@ def varchar(name: str, kind: str) -> Field:
         (
             field("v", "string"),
             ("a/b=%20", "__HIVE_DEFAULT_PARTITION__"),
-            "text partition v: '__HIVE_DEFAULT_PARTITION__' is stored as NULL",
+            "text partition v: '' is stored as NULL",
         ),
     ],
 )
@@ -246,7 +246,7 @@ def test_values_of_char_have_blanks_as_spark_writes_them(tmp_path: Path) -> None
 
 
 def test_a_flagged_delete_that_a_check_forbids_is_refused(tmp_path: Path) -> None:
-    """A deleted row has its key alone; a condition may take it by `_changewire`."""
+    """A deleted row has its key alone; a condition may take it by ``_changewire``."""
     lake = Lake(tmp_path)
     deletes = records(sent(11, 1, 10, op="DELETE"), start=10)
     lake.apply_records(records(sent(10, 1, 10)), row_schema="embedded", deletes="flag")
@@ -264,35 +264,49 @@ def test_a_flagged_delete_that_a_check_forbids_is_refused(tmp_path: Path) -> Non
     assert refusals(lake)[1:] == [(21, of("live"))]
 
 
-ADOPTED = [
+FORBIDS = (
+    "deletes='flag' keeps deleted rows, with NULL in all columns but those of the key, and the"
+)
+ADOPTED: list[tuple[list[Field], tuple[str, ...], dict[str, str], str]] = [
     (
         [field("id", "string"), field("v", "string")],
         ("id",),
-        "remove",
+        {},
         "the key's column id is a partition column of text, which has NULL for ''",
     ),
     (
         [varchar("id", "char(5)"), field("v", "string")],
         (),
-        "remove",
+        {},
         "the key's column id is CHAR, which adds blanks to values",
     ),
     (
-        [field("id", "string", nullable=False), field("v", "string", nullable=False)],
+        [field("id", "string", nullable=False), field("paid", "string", nullable=False)],
         (),
-        "flag",
-        "column v is NOT NULL, and deletes='flag' keeps the key of a deleted row and nothing else",
+        {},
+        f"{FORBIDS} constraint NOT NULL of paid forbids that",
+    ),
+    (
+        [field("id", "string"), field("v", "string")],
+        (),
+        {"delta.constraints.some": "v <> ''"},
+        f"{FORBIDS} constraint some forbids that",
     ),
 ]
 
 
-@pytest.mark.parametrize(("fields", "partitions", "deletes", "reason"), ADOPTED)
+@pytest.mark.parametrize(("fields", "partitions", "properties", "reason"), ADOPTED)
 def test_a_table_that_cannot_be_kept_right_is_not_adopted(
-    tmp_path: Path, fields: list[Field], partitions: tuple[str, ...], deletes: str, reason: str
+    tmp_path: Path,
+    fields: list[Field],
+    partitions: tuple[str, ...],
+    properties: dict[str, str],
+    reason: str,
 ) -> None:
     """One sentence says why, and the table stays as it is."""
     lake = Lake(tmp_path)
-    path = made(lake, *fields, partitions=partitions)
+    path = made(lake, *fields, partitions=partitions, properties=properties)
+    deletes = "flag" if "flag" in reason else "remove"
     kinds = {"id": "STRING", "v": "STRING"}
     one = records(message("INSERT", 1, {"id": "a", "v": "x"}, types=kinds))
     with pytest.raises(OutputError) as raised:
@@ -323,7 +337,7 @@ def fields_in(struct: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield from fields_in(one["type"])
 
 
-def patched(path: str, protocol: dict[str, Any], **metadata: dict[str, Any]) -> None:
+def patched(path: str, protocol: dict[str, Any], **metadata: Any) -> None:
     """Give a table features that delta-rs does not make, and metadata to its columns."""
     commit = Path(path, "_delta_log", f"{0:020}.json")
     actions = [json.loads(line) for line in commit.read_text().splitlines()]
@@ -331,7 +345,8 @@ def patched(path: str, protocol: dict[str, Any], **metadata: dict[str, Any]) -> 
         if "protocol" in action:
             action["protocol"] = protocol
         if "metaData" in action:
-            action["metaData"]["configuration"] |= metadata.pop("properties", {})
+            action["metaData"]["configuration"] |= metadata.get("properties", {})
+            action["metaData"]["partitionColumns"] = metadata.get("partitions", [])
             schema = json.loads(action["metaData"]["schemaString"])
             for number, column in enumerate(fields_in(schema)):
                 column["metadata"] |= metadata.get(column["name"], {})
@@ -375,6 +390,7 @@ def featured(name: str, *, is_for_readers: bool = False) -> dict[str, Any]:
             "constraint c, whose SQL it does not evaluate",
         ),
         (LEGACY, {"properties": {"delta.appendOnly": "true"}}, "append-only"),
+        (LEGACY, {"partitions": ["raw"]}, "binary partition column raw"),
         (
             LEGACY,
             {"v": {"__CHAR_VARCHAR_TYPE_STRING": "array<char(3)>"}},
@@ -387,7 +403,7 @@ def test_a_table_that_delta_rs_does_not_write_refuses_its_changes(
 ) -> None:
     """It stays as it is, says to use Spark, and other tables and the log go on."""
     lake = Lake(tmp_path)
-    path = made(lake, field("id", "long"), field("v", "long"))
+    path = made(lake, field("id", "long"), field("v", "long"), field("raw", "binary"))
     patched(path, protocol, **metadata)
     kinds = {"id": "LONG", "v": "LONG"}
     sends = [
