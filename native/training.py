@@ -15,7 +15,7 @@ from changewire.engines.arrow.messages import opener
 from changewire.engines.native import RowType, kernel_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-ROUNDS = (20, 5, 5)
+ROUNDS = (25, 5)
 """How often messages become each kind of rows."""
 
 LONGEST = 20_000
@@ -29,7 +29,7 @@ OPTIONS = [
     DecodeOptions("lindorm-json", key_columns=["id"]),
 ]
 COLUMNS = pa.schema({"id": pa.int64(), "name": pa.string(), "amount": pa.float64()})
-ROW = RowType(COLUMNS, [""] * len(COLUMNS), "columns")
+ROW = RowType(COLUMNS, [""] * len(COLUMNS))
 
 
 def batches(format: str) -> list[pa.RecordBatch]:
@@ -44,13 +44,12 @@ def batches(format: str) -> list[pa.RecordBatch]:
 
 
 def main() -> None:
-    """Decode all examples to rows of JSON text, mostly, with effects, and to columns of a type."""
+    """Decode all examples to rows of JSON text, mostly, and to columns of a type."""
     for options in OPTIONS:
         all_batches = batches(options.format)
         kernels = [
             kernel_of(options),
-            kernel_of(options, effects=True),
-            kernel_of(options, row=ROW),
+            kernel_of(options, ROW),
         ]
         for rounds, kernel in zip(ROUNDS, kernels, strict=True):
             if kernel is None:

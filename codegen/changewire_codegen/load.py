@@ -50,6 +50,17 @@ def family_of(name: str, texts: Mapping[str, bytes]) -> Family:
     return family
 
 
+def check_row(schema: Mapping[str, Any]) -> None:
+    """Check that the generator makes models and validators of a schema of rows.
+
+    Raises:
+        SchemaError: It is outside the dialect of ``schemas/README.md``.
+    """
+    check_schema("rows/row.json", schema)
+    meta = {"title": "Rows", "description": "Rows of one table.", "encoding": "json"}
+    build_family("rows", meta, {"row.json": schema})
+
+
 def _read(name: str, text: bytes) -> Mapping[str, Any]:
     try:
         document = parsed(text)

@@ -41,26 +41,13 @@ pub enum Name {
     Ddl,
     Fingerprint,
     Attributes,
-    EffectKey,
-    EffectBeforeKey,
-    EffectKind,
+    Effect,
 }
 
-const COUNT: usize = Name::EffectKind as usize + 1;
+const COUNT: usize = Name::Effect as usize + 1;
 
 /// Bytes for each column of text.
 pub type PerRow = [usize; COUNT];
-
-/// What a change with a key does to one row, and to another one if it moves it.
-pub struct Effect {
-    /// The key as JSON text, its columns in the order of their names; none if nothing is done.
-    pub key: Option<Vec<u8>>,
-    /// The key of the row that is deleted, if the row had another one before.
-    pub before_key: Option<Vec<u8>>,
-    pub kind: &'static str,
-    /// Columns that a patch sets, as they stand in JSON text.
-    pub names: Option<Vec<Vec<u8>>>,
-}
 
 pub struct Columns {
     texts: [TextColumn; COUNT],
@@ -71,7 +58,6 @@ pub struct Columns {
     images: Option<Images>,
     undeclared: Vec<u8>,
     leniencies: TextLists,
-    effect_names: TextLists,
     /// How many rows each message has; less than 0 if they are dead.
     sizes: Vec<i32>,
     rows: usize,
@@ -92,7 +78,6 @@ impl Columns {
             images: row.map(|row| Images::new(row, messages)),
             undeclared: Vec::new(),
             leniencies: TextLists::default(),
-            effect_names: TextLists::default(),
             sizes: Vec::with_capacity(messages),
             rows: 0,
         }
@@ -116,7 +101,6 @@ impl Columns {
     pub fn has_room(&self) -> bool {
         self.texts.iter().all(|text| text.data().len() < MOST_BYTES)
             && self.leniencies.has_room()
-            && self.effect_names.has_room()
     }
 
     /// Fit the images of the row into the columns of its type.
@@ -145,21 +129,13 @@ impl Columns {
         &mut self,
         rest: &Rest,
         leniencies: impl Iterator<Item = &'n str>,
-        effect: Option<&Effect>,
+        effect: Option<&str>,
     ) -> Done {
         if let Some(effect) = effect {
-            self.of(Name::EffectKind).put(effect.kind.as_bytes());
-            let keys = [(Name::EffectKey, &effect.key), (Name::EffectBeforeKey, &effect.before_key)];
-            for (name, key) in keys {
-                if let Some(key) = key {
-                    self.of(name).put(key);
-                }
-            }
+            self.of(Name::Effect).put(effect.as_bytes());
         }
         self.texts.iter_mut().try_for_each(TextColumn::end)?;
         self.leniencies.end(Some(leniencies.map(str::as_bytes)))?;
-        let names = effect.and_then(|effect| effect.names.as_ref());
-        self.effect_names.end(names.map(|names| names.iter().map(Vec::as_slice)))?;
         if let Some(images) = &mut self.images {
             images.end(false)?;
         }
@@ -174,7 +150,6 @@ impl Columns {
             text.end()?;
         }
         self.leniencies.end(None::<Empty<_>>)?;
-        self.effect_names.end(None::<Empty<_>>)?;
         if let Some(images) = &mut self.images {
             images.end(true)?;
         }
@@ -245,10 +220,7 @@ impl Columns {
             ("schema_fingerprint", text(Name::Fingerprint)),
             ("attributes", text(Name::Attributes)),
             ("leniencies", self.leniencies.finish()),
-            ("effect_key", text(Name::EffectKey)),
-            ("effect_before_key", text(Name::EffectBeforeKey)),
-            ("effect_kind", text(Name::EffectKind)),
-            ("effect_names", self.effect_names.finish()),
+            ("effect", text(Name::Effect)),
         ];
         if let Some([before, after]) = beside {
             columns.extend([("typed_before", before), ("typed_after", after)]);

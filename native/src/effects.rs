@@ -1,53 +1,47 @@
-//! What a change does to rows of a table.
+//! What a change does to a row of a table, and the texts of its keys.
 
-use crate::columns::{Columns, Effect, Name, Rest};
+use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::writing::named;
 use crate::why::{Done, Why};
 
-/// Return the effect of the row that was written to columns; none if it has none.
+/// Write the keys of the row as all keys are written, and return what it does to a row of a table; none if
+/// it is no change.
 ///
 /// Declined are keys of numbers with a fraction, which may be written in several ways.
-pub fn effect(columns: &Columns, rest: &Rest, image: &str) -> Done<Option<Effect>> {
-    let op = columns.text(Name::Op).ok_or(Why::Effect)?;
-    let is_change = matches!(op, b"insert" | b"update" | b"upsert" | b"read" | b"delete");
-    let Some(key) = columns.text(Name::Key).filter(|_| is_change) else { return Ok(None) };
-    let (before, after) = (columns.text(Name::Before), columns.text(Name::After));
-    let members = key_members(key)?;
-    let before_key = match columns.text(Name::BeforeKey) {
-        Some(text) => Some(written(&key_members(text)?)?),
-        None => None,
-    };
-    let mut effect = Effect { key: Some(written(&members)?), before_key, kind: "delete", names: None };
-    // A lone image before an update deletes its row if it is whole, unless it is one of several.
-    let is_first = rest.sequence.is_none_or(|(_, minor)| minor == 0);
-    let is_unpaired = op == b"update" && after.is_none() && before.is_some() && is_first;
-    if is_unpaired && image != "full" {
-        effect.key = None;
-        return Ok(Some(effect));
-    }
-    if op == b"delete" || is_unpaired {
-        return Ok(Some(effect));
-    }
-    if image == "full" && !rest.is_empty_image && after.is_some() {
-        effect.kind = "full";
-        return Ok(Some(effect));
-    }
-    effect.kind = "patch";
-    let after = after.filter(|_| image != "keys" && !rest.is_empty_image);
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    // Columns that only the image before has are removed.
-    for image in [after, after.and(before)].into_iter().flatten() {
-        for (name, ..) in self::members(image)? {
-            let is_known = members.iter().any(|member| member.0 == name);
-            if !is_known && !names.iter().any(|other| other == name) {
-                names.push(name.to_vec());
+pub fn effect(columns: &mut Columns, rest: &Rest, image: &str) -> Done<Option<&'static str>> {
+    for name in [Name::Key, Name::BeforeKey] {
+        if let Some(text) = columns.text(name) {
+            let key = written(&key_members(text)?)?;
+            if key != text {
+                columns.of(name).take_back();
+                columns.of(name).put(&key);
             }
         }
     }
-    effect.names = Some(names);
-    Ok(Some(effect))
+    let op = columns.text(Name::Op).ok_or(Why::Effect)?;
+    if !matches!(op, b"insert" | b"update" | b"upsert" | b"read" | b"delete") {
+        return Ok(None);
+    }
+    if columns.text(Name::Key).is_none() {
+        return Ok(Some("none"));
+    }
+    let (before, after) = (columns.text(Name::Before), columns.text(Name::After));
+    // A lone image before an update deletes its row if it is whole, unless it is one of several.
+    let is_first = rest.sequence.is_none_or(|(_, minor)| minor == 0);
+    if op == b"update" && after.is_none() && before.is_some() && is_first {
+        return Ok(Some(if image == "full" { "before" } else { "none" }));
+    }
+    Ok(Some(if op == b"delete" {
+        "delete"
+    } else if image == "keys" || rest.is_empty_image || after.is_none() {
+        "keys"
+    } else if image == "full" {
+        "full"
+    } else {
+        "patch"
+    }))
 }
 
 /// Return the members of a key in the order of their names.

@@ -56,7 +56,7 @@ impl Kernel {
     /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
     /// a type, or knows no such form.
     #[new]
-    #[pyo3(signature = (tables, *, row_image, key_columns=None, column_families=None, time_zone=None, effects=false, row=None, readings=Vec::new(), form="columns"))]
+    #[pyo3(signature = (tables, *, row_image, key_columns=None, column_families=None, time_zone=None, row=None, readings=Vec::new(), form="columns"))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
         tables: Vec<(String, String)>,
@@ -64,7 +64,6 @@ impl Kernel {
         key_columns: Option<Vec<String>>,
         column_families: Option<Vec<String>>,
         time_zone: Option<String>,
-        effects: bool,
         row: Option<PyArrowType<Schema>>,
         readings: Vec<String>,
         form: &str,
@@ -80,7 +79,7 @@ impl Kernel {
             Some(row) => Some(RowType::new(&row.0, readings, form).ok_or_else(none)?),
             None => None,
         };
-        let options = Options { row_image, key_columns, column_families, time_zone, effects };
+        let options = Options { row_image, key_columns, column_families, time_zone };
         let state = guarded(|| State::new(&tables, &options, row)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }

@@ -23,7 +23,6 @@ pub struct Reader {
     adapter: Box<dyn Adapter>,
     cache: Cache<Known>,
     image: String,
-    has_effects: bool,
     /// Names that messages of other formats have at the root: with one of them, it is not sure that a
     /// message is of this format.
     pub foreign: Vec<Vec<u8>>,
@@ -67,13 +66,12 @@ impl Reader {
     pub fn new(format: &str, text: &str, options: &Options) -> Option<Self> {
         let table = table(text)?;
         let adapter = adapter(format, &table, options)?;
-        let (image, has_effects) = (options.row_image.clone(), options.effects);
+        let image = options.row_image.clone();
         Some(Reader {
             table,
             adapter,
             cache: Cache::default(),
             image,
-            has_effects,
             foreign: Vec::new(),
             is_beside_flat: false,
         })
@@ -211,12 +209,8 @@ impl Reader {
         Uses { table: &self.table, found: uses }.of(self.table.root, root, message)?;
         let rest = self.adapter.row(input, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
-        let effect = if self.has_effects {
-            effect(columns, &rest, &self.image).map_err(|_| Why::Effect)?
-        } else {
-            None
-        };
+        let effect = effect(columns, &rest, &self.image).map_err(|_| Why::Effect)?;
         let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
-        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect.as_ref())
+        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)
     }
 }

@@ -17,7 +17,7 @@ from changewire.extras import install
 
 try:
     from changewire.engines.merge.adopt import adopt_table
-    from changewire.engines.merge.apply import apply_changes
+    from changewire.engines.merge.apply import apply_changes, apply_log
     from changewire.engines.merge.close import close_dead_letters
 except ImportError as _error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from _error
@@ -32,7 +32,7 @@ from changewire.engines.errors import (
     StreamError,
     TooManyDeadLettersError,
 )
-from changewire.engines.options import ApplyKeywords
+from changewire.engines.options import ApplyKeywords, TableKeywords
 from changewire.engines.outcome import Outcome
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 
@@ -48,8 +48,10 @@ __all__ = [
     "OwnerError",
     "RowSchema",
     "StreamError",
+    "TableKeywords",
     "TooManyDeadLettersError",
     "adopt_table",
     "apply_changes",
+    "apply_log",
     "close_dead_letters",
 ]

@@ -6,7 +6,12 @@ from typing import Any, Final
 
 from changewire.extras import install
 
-_MODULES: Final = {"diff": "compat.diff", "project": "project", "row_type": "row_type"}
+_MODULES: Final = {
+    "check_row": "load",
+    "diff": "compat.diff",
+    "project": "project",
+    "row_type": "row_type",
+}
 
 
 def generator_part(name: str, purpose: str) -> Callable[..., Any]:

@@ -12,10 +12,8 @@ import pytest
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.vendors import BUILT_IN
 from changewire.engines.decode import Decoder
-from changewire.engines.effects import EffectsDecoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.native import Kernel, installed, kernel_of, misfit
-from changewire.engines.typed.images import IMAGE
 
 needs_kernel = pytest.mark.skipif(
     installed() is None,
@@ -44,9 +42,9 @@ class Compared:
         return 1 - self.declined / max(self.messages, 1)
 
 
-def kernel(options: DecodeOptions, *, effects: bool = False) -> Kernel:
+def kernel(options: DecodeOptions) -> Kernel:
     """Return the kernel for a way to read messages; it must be there."""
-    found = kernel_of(options, effects=effects)
+    found = kernel_of(options)
     assert found is not None, f"no kernel for {options}"
     return found
 
@@ -68,9 +66,9 @@ def rows(batch: pa.RecordBatch, decoder: Decoder, kernel: Kernel | None) -> pa.T
     return pa.Table.from_batches([*decoder(batch)], decoder.schema())
 
 
-def compare(batch: pa.RecordBatch, options: DecodeOptions, *, effects: bool = False) -> Compared:
+def compare(batch: pa.RecordBatch, options: DecodeOptions) -> Compared:
     """Check that rows are the same with the kernel and without it."""
-    return compared(batch, EffectsDecoder(options) if effects else Decoder(options))
+    return compared(batch, Decoder(options))
 
 
 def compared(batch: pa.RecordBatch, decoder: Decoder) -> Compared:
@@ -78,9 +76,9 @@ def compared(batch: pa.RecordBatch, decoder: Decoder) -> Compared:
     native = decoder.kernel
     assert native is not None, f"no kernel for {decoder.decode_options}"
     before = native.counts
-    found = _compared_columns(rows(batch, decoder, native))
+    found = rows(batch, decoder, native)
     after = native.counts
-    expected = _compared_columns(rows(batch, decoder, None))
+    expected = rows(batch, decoder, None)
     vars(decoder)["kernel"] = native
     assert found.schema == expected.schema
     if not found.equals(expected):
@@ -88,11 +86,6 @@ def compared(batch: pa.RecordBatch, decoder: Decoder) -> Compared:
         assert not differences, "\n".join(differences[:5])
     found.validate(full=True)
     return Compared(len(batch), after.declined - before.declined)
-
-
-def _compared_columns(rows: pa.Table) -> pa.Table:
-    """Return rows without `IMAGE`, which is not made of all rows: see `test_images`."""
-    return rows.drop_columns([IMAGE]) if IMAGE in rows.column_names else rows
 
 
 def _differences(found: list[Any], expected: list[Any], batch: pa.RecordBatch) -> Iterable[str]:

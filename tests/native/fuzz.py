@@ -24,11 +24,9 @@ from tests.runtime.engines.any_messages import captured
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
-from changewire.engines.effects import EffectsDecoder
 from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.images import ImagesDecoder
 
 _BATCH = 4_000
 _CHANGES = 200
@@ -41,10 +39,8 @@ def decoder(options: DecodeOptions, format: str, seed: int) -> Decoder:
     row = fitting(format) if seed % 3 else drawn(format, seed)
     kinds: list[Callable[[], Decoder]] = [
         lambda: Decoder(options),
-        lambda: EffectsDecoder(options),
         lambda: VariantDecoder(options),
         lambda: TypedDecoder(options, row_columns(row)),
-        lambda: ImagesDecoder(options, row_columns(row)),
     ]
     return kinds[seed % len(kinds)]()
 

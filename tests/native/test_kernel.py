@@ -26,7 +26,6 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.cli import findings
 from changewire.engines import native
 from changewire.engines.decode import Decoder
-from changewire.engines.effects import EffectsDecoder
 from changewire.engines.python import run
 from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
@@ -173,7 +172,7 @@ def test_a_panic_is_declined() -> None:
     assert found.counts.declined_by == {"panic": 2, "Message": 1}
     assert made.equals(rows(batch, Decoder(OPTIONS), None))
     assert made["kind"].to_pylist() == ["change", "change", "dead_letter", "change", "change"]
-    assert compare(batch_of([GOOD]), OPTIONS, effects=True).declined == 0
+    assert compare(batch_of([GOOD]), OPTIONS).declined == 0
     kind = StructType([StructField("n", LongType())])
     assert compared(batch, TypedDecoder(OPTIONS, row_columns(kind))).declined == 3
 
@@ -199,10 +198,10 @@ def test_a_warning_if_most_messages_are_declined(
 def test_other_decoders_have_no_kernel() -> None:
     """A decoder of which the kernel knows nothing has none."""
 
-    class Other(EffectsDecoder):
+    class Other(Decoder):
         pass
 
-    assert EffectsDecoder(OPTIONS).kernel is not None
+    assert Decoder(OPTIONS).kernel is not None
     assert Other(OPTIONS).kernel is None
 
 

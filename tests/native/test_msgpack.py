@@ -45,7 +45,7 @@ def test_what_is_read(bin: list[Any]) -> None:
     message = write(["n", *bin])
     found = compare(batch_of([message, b"\x92" + message * 2]), OPTIONS)
     assert found.declined == 0
-    compare(batch_of([message]), OPTIONS, effects=True)
+    compare(batch_of([message]), OPTIONS)
 
 
 @pytest.mark.parametrize("bin", LEFT, ids=repr)
@@ -69,7 +69,7 @@ def test_deletes(key: Any, set: str | None, flags: int) -> None:
     messages = [bytes(msgpack.packb([1, 2, payload])) for payload in payloads]
     found = compare(batch_of([*messages, write(key=key, set=set)]), OPTIONS)
     assert found.declined == 0
-    compare(batch_of(messages), OPTIONS, effects=True)
+    compare(batch_of(messages), OPTIONS)
 
 
 @pytest.mark.parametrize(

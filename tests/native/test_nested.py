@@ -36,7 +36,6 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.native import kernel_of
 from changewire.engines.spark.types import row_columns
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.images import ImagesDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
@@ -162,9 +161,8 @@ MAKERS: Mapping[str, Callable[[Mapping[str, Any]], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("decoder", [TypedDecoder, ImagesDecoder])
 @pytest.mark.parametrize("format", MAKERS)
-def test_drawn(format: str, decoder: type[TypedDecoder]) -> None:
+def test_drawn(format: str) -> None:
     """Drawn values in columns of drawn types, those of damaged messages too."""
     made = messages = 0
     for seed in range(6):
@@ -173,12 +171,12 @@ def test_drawn(format: str, decoder: type[TypedDecoder]) -> None:
         rows = [{f.name: value_of(draw, f.dataType) for f in kind.fields} for _ in range(_ROWS)]
         values = [*map(MAKERS[format], rows)]
         options = DecodeOptions(format, key_columns=["id"] if format == "lindorm-json" else None)
-        decode = decoder(options, row_columns(kind))
+        decode = TypedDecoder(options, row_columns(kind))
         found = compared(batch_of(values), decode)
         made += found.messages - found.declined
         messages += found.messages
         compared(
-            batch_of(damaged(format, values, _ROWS, seed)), decoder(options, row_columns(kind))
+            batch_of(damaged(format, values, _ROWS, seed)), TypedDecoder(options, row_columns(kind))
         )
     assert made / messages > 0.3
 

@@ -39,8 +39,7 @@ import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.types import row_columns
 from changewire.engines.spark.variant import VariantDecoder
-from changewire.engines.typed.decode import CheckedEffectsDecoder, TypedDecoder
-from changewire.engines.typed.images import ImagesDecoder
+from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
@@ -108,27 +107,27 @@ def drawn(format: str, seed: int) -> StructType:
     )
 
 
-@pytest.mark.parametrize("decoder", [TypedDecoder, CheckedEffectsDecoder])
 @pytest.mark.parametrize("format", FORMATS)
-def test_examples(format: str, decoder: type[TypedDecoder]) -> None:
+def test_examples(format: str) -> None:
     """Rows that fit are the same, and the kernel makes most of them."""
     values, keys = zip(*examples(format), strict=True)
-    found = compared(batch_of(values, keys), decoder(options(format), row_columns(fitting(format))))
+    found = compared(
+        batch_of(values, keys), TypedDecoder(options(format), row_columns(fitting(format)))
+    )
     assert found.share >= 0.9
 
 
-@pytest.mark.parametrize("decoder", [TypedDecoder, CheckedEffectsDecoder])
 @pytest.mark.parametrize("format", FORMATS)
-def test_any_type(format: str, decoder: type[TypedDecoder]) -> None:
+def test_any_type(format: str) -> None:
     """Rows are the same whatever the type, those of damaged messages too."""
     values = [value for value, _ in examples(format)][:700] + captured(format)
     short = [value for value in values if value and len(value) < _MOST]
     every = [*values, *damaged(format, short, 1000, seed=1), *mutated(format, 500)]
     for seed in range(3):
-        compared(batch_of(every), decoder(options(format), row_columns(drawn(format, seed))))
+        compared(batch_of(every), TypedDecoder(options(format), row_columns(drawn(format, seed))))
         compared(
             batch_of(damaged(format, short, 500, seed)),
-            decoder(options(format), row_columns(fitting(format))),
+            TypedDecoder(options(format), row_columns(fitting(format))),
         )
 
 
@@ -151,16 +150,15 @@ def test_dates_of_dataworks(kind: DataType) -> None:
     assert found.declined == (3 if kind == DateType() else 0)
 
 
-@pytest.mark.parametrize("decoder", [TypedDecoder, CheckedEffectsDecoder, ImagesDecoder])
 @pytest.mark.parametrize("format", FORMATS)
-def test_names_of_other_cases(format: str, decoder: type[TypedDecoder]) -> None:
+def test_names_of_other_cases(format: str) -> None:
     """The kernel leaves rows to Python whose columns differ from those of the type in case only."""
     values, keys = zip(*examples(format), strict=True)
     kind = fitting(format)
     fields = [StructField(f.name.swapcase(), f.dataType, metadata=f.metadata) for f in kind.fields]
     for columns_of_type in (fields, [*kind.fields[:2], *fields[2:]], [*kind.fields, *fields[:3]]):
         row = row_columns(StructType(columns_of_type))
-        compared(batch_of(values, keys), decoder(options(format), row))
+        compared(batch_of(values, keys), TypedDecoder(options(format), row))
 
 
 def test_names_of_other_cases_beyond_ascii() -> None:

@@ -14,10 +14,11 @@ REACHES_OUT = {"asyncio", "ftplib", "http", "requests", "smtplib", "socket", "su
 KNOWN = {
     ("changewire/engines/interrupts.py", "subprocess"),
     ("changewire/engines/servers.py", "socket"),
+    ("changewire/engines/spark/python.py", "subprocess"),
     ("changewire/jobs/checks.py", "subprocess"),
 }
-"""Which module ends the Java that Spark has started, connects to servers, and asks Java for its
-version."""
+"""Which module ends the Java that Spark has started, connects to servers, asks the Python of
+workers for its packages, and asks Java for its version."""
 
 
 class Uses(NamedTuple):
@@ -61,7 +62,7 @@ def test_nothing_runs_data(sources: dict[str, Uses]) -> None:
 
 
 def test_sockets_and_programs_are_where_they_are_known(sources: dict[str, Uses]) -> None:
-    """Three modules connect to something, start something, or end what Spark has started."""
+    """Four modules connect to something, start something, or end what Spark has started."""
     reaching = {
         (name, module) for name, used in sources.items() for module in used.modules & REACHES_OUT
     }

@@ -44,3 +44,10 @@ def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
         f"{lake}/log", where="code = 'wrong-type'", by="ann", why="sent again"
     )
     return outcome.counts.by_error_code["wrong-type"] - closed
+
+
+def of_a_log(log: str, target: str) -> int:
+    """Merge a log that exists into tables."""
+    options: cwd.TableKeywords = {"deletes": "flag", "default_table": "no_set"}
+    counts = cwd.apply_log(log, target=target, **options)
+    return counts.get("inserted", 0)

@@ -204,7 +204,6 @@ fn state(target: &str, options: u8) -> State {
         key_columns: is_set(3).then(|| vec!["id".to_owned()]),
         column_families: is_set(4).then(|| vec!["f".to_owned()]),
         time_zone: None,
-        effects: is_set(1),
     };
     State::new(&tables, &options, row).expect("a kernel")
 }

@@ -63,8 +63,6 @@ pub struct Options {
     pub column_families: Option<Vec<String>>,
     /// Name of the zone whose clocks made times that have no zone.
     pub time_zone: Option<String>,
-    /// Whether the effects of changes on tables are made as well.
-    pub effects: bool,
 }
 
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.

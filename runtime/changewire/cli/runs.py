@@ -47,8 +47,9 @@ def run_job(
     from changewire.engines.interrupts import interruptible
     from changewire.report.write import next_command, summary
 
+    printed = quieten_spark(output)
     try:
-        with interruptible(quieten_spark(output)):
+        with interruptible(printed):
             outcome = job()
     except ConservationError as error:
         raise JobError(str(error)) from None
@@ -57,6 +58,8 @@ def run_job(
         Lines().write(summary(outcome))
     else:
         say_counts(outcome)
+        if printed is not None and outcome.engine.startswith("spark"):
+            say(f"Spark's output: {printed}")
     say_losses(outcome, next_command(outcome), is_failure=code == REJECTED, as_json=as_json)
     if not as_json:
         say(f"exit code {code} (--fail-on {fail_on})")

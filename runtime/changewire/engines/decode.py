@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, repeat
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
+from changewire.engines.declared import DeclaredColumns
 from changewire.engines.elements import (
     Elements,
     Found,
@@ -27,7 +28,7 @@ from changewire.engines.elements import (
     one_record,
 )
 from changewire.engines.interleave import interleaved
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, DECLARED
 from changewire.engines.native import NATIVE_PART, Kernel, Made, kernel_of
 from changewire.engines.places import Places, places_of, repeated_bytes, without_prefixes
 from changewire_messages.change import Rejection
@@ -37,6 +38,9 @@ PART = 1024
 
 ROWS = 10 * PART
 """Elements whose columns are made together, of messages that have many."""
+
+
+_MADE: Final = frozenset({"kernel", "declared"})
 
 
 class Decoder:
@@ -70,8 +74,8 @@ class Decoder:
         return self._rows(no_records(), Elements(), None).schema
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle all but the kernel, which each worker makes itself."""
-        return {name: value for name, value in vars(self).items() if name != "kernel"}
+        """Pickle all but the parts that each worker makes itself."""
+        return {name: value for name, value in vars(self).items() if name not in _MADE}
 
     @cached_property
     def kernel(self) -> Kernel | None:
@@ -80,6 +84,11 @@ class Decoder:
 
     def _kernel(self) -> Kernel | None:
         return kernel_of(self.decode_options) if type(self) is Decoder else None
+
+    @cached_property
+    def declared(self) -> DeclaredColumns:
+        """What the schemas in messages declare."""
+        return DeclaredColumns(self.decode_options)
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         kernel = self.kernel
@@ -114,8 +123,9 @@ class Decoder:
     ) -> dict[str, pa.Array]:
         """Return the columns of rows that a kernel made."""
         dead = no_rejections(len(made.leniencies))
-        kind = kinds(made.change)
-        return element_columns(batch, kind, made.change, dead, made.leniencies, places)
+        fingerprints = made.change["schema_fingerprint"]
+        own = {**made.change, DECLARED: self.declared(fingerprints, batch, places)}
+        return element_columns(batch, kinds(own), own, dead, made.leniencies, places)
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         elements, sizes = self._decoded(batch)
@@ -192,7 +202,9 @@ class Decoder:
     def _columns(
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
-        return columns(batch, elements, places)
+        found = columns(batch, elements, places)
+        declared = self.declared(found["schema_fingerprint"], batch, places)
+        return {**found, DECLARED: declared}
 
 
 @contextmanager

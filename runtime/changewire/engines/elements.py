@@ -15,19 +15,23 @@ from changewire.engines.layout import (
     CHANGE_OPS,
     CONTROL,
     DEAD_LETTER,
+    DECLARED,
+    EFFECT,
     INPUT_COLUMNS,
     RECORD_COLUMNS,
     REJECTION_COLUMNS,
     table_of,
 )
 from changewire.engines.places import Places, records_of
+from changewire.tables.keys import key_text
+from changewire.tables.mutations import effect_of
 from changewire.version import VERSION
 from changewire_messages.change import Rejection
 from changewire_messages.change.arrow import change_array, rejection_array
-from changewire_messages.columns import key_texts, spread
+from changewire_messages.columns import spread
 
 _KEYS: Final = ("key", "before_key")
-"""Columns whose texts tables and looks at a log compare."""
+"""Columns whose texts are equal for keys that name one row."""
 
 Found: TypeAlias = tuple[Any, list[str]]
 """The meaning of an element: the source of its columns, or a `Rejection`; and the names of the
@@ -64,7 +68,14 @@ def columns(
     change = _fields(spread(elements.rows, change_array), CHANGE_COLUMNS)
     for name in _KEYS:
         keys = [None if row is None else getattr(row, name) for row in elements.rows]
-        change[name] = key_texts(keys)
+        change[name] = pa.array(
+            [None if key is None else key_text(key) for key in keys], pa.string()
+        )
+    effects = [
+        None if row is None or row.op not in CHANGE_OPS else effect_of(row) for row in elements.rows
+    ]
+    change[EFFECT] = pa.array(effects, pa.string())
+    change[DECLARED] = pa.nulls(len(effects), pa.string())
     dead, leniencies = rejection_columns(elements), leniencies_column(elements)
     return element_columns(batch, kinds(change), change, dead, leniencies, places)
 

@@ -57,6 +57,17 @@ INPUT_COLUMNS: Final[dict[str, pa.DataType]] = {
 CHANGE_COLUMNS: Final = tuple(name for name in Change.__struct_fields__ if name != "extra")
 """The properties of the change schema."""
 
+EFFECT: Final = "effect"
+"""Column: the effect of a change on its row, see `changewire.tables.mutations.EffectName`; NULL for
+other elements."""
+
+DECLARED: Final = "columns"
+"""Column: the columns that the schema in a message declares, see `changewire.engines.declared`;
+NULL without a schema, or if it cannot be read."""
+
+OWN_COLUMNS: Final = (*CHANGE_COLUMNS, EFFECT, DECLARED)
+"""Columns of decoded changes and control events, and no others."""
+
 REJECTION_COLUMNS: Final = ("code", "pointer", "message", "byte_offset", "reasons", "format")
 
 _OF_ELEMENT: Final = ("leniencies", *RECORD_COLUMNS, "element", "record_key")

@@ -15,8 +15,10 @@ import pyarrow.compute as pc
 
 from changewire.engines.elements import decoded_schema
 from changewire.engines.layout import (
-    CHANGE_COLUMNS,
     DEAD_LETTER,
+    DECLARED,
+    EFFECT,
+    OWN_COLUMNS,
     RECORD_COLUMNS,
     RECORD_PLACE,
     REJECTION_COLUMNS,
@@ -35,7 +37,7 @@ ATTEMPT: Final = "attempt"
 
 _ENDS: Final = (*REJECTION_COLUMNS, "record_key", "value", *RECORD_COLUMNS, "version", ATTEMPT)
 
-LOG_COLUMNS: Final = ("kind", *CHANGE_COLUMNS, "leniencies", "element", *_ENDS)
+LOG_COLUMNS: Final = ("kind", *OWN_COLUMNS, "leniencies", "element", *_ENDS)
 """Columns of a log of changes, control events and dead letters."""
 
 MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "element", *_ENDS)
@@ -52,8 +54,11 @@ EFFECTIVE: Final = (
 )
 """Columns of a change from which its effect on rows follows."""
 
-READ: Final = ("kind", *EFFECTIVE, *ELEMENT_PLACE)
+READ: Final = ("kind", *EFFECTIVE, EFFECT, *ELEMENT_PLACE)
 """Columns of a log that are read to look for changes."""
+
+ADDED: Final = (EFFECT, DECLARED)
+"""Columns that logs of earlier versions lack."""
 
 STATISTICS: Final = (
     *("event_time", "timestamp", "topic", "partition", "offset", "path", "number"),
@@ -84,13 +89,12 @@ def log_rows(rows: pa.Table) -> pa.Table:
     return _named(found, rows)
 
 
-def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], format: str) -> pa.Table:
-    """Return the rows that say why changes are refused, by their numbers in decoded rows."""
+def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal]) -> pa.Table:
+    """Return the rows that say why changes are refused, by their numbers in rows of a log."""
     numbers = sorted(refused)
-    found = log_rows(rows.take(pa.array(numbers, pa.int64())))
+    found = rows.take(pa.array(numbers, pa.int64()))
     texts = {
         "kind": [REFUSED] * len(numbers),
-        "format": [format] * len(numbers),
         "code": [refused[number].code for number in numbers],
         "pointer": [refused[number].pointer for number in numbers],
         "message": [refused[number].text for number in numbers],

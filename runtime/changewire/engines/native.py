@@ -14,7 +14,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from changewire.changes.decode_options import AUTO, DecodeOptions
 from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS, without_defaults
 from changewire.codec.installed import module_of
-from changewire.engines.layout import CHANGE_COLUMNS
+from changewire.engines.layout import CHANGE_COLUMNS, EFFECT
 from changewire.engines.places import Places, places_of
 from changewire.version import VERSION
 from changewire_messages import FORMATS
@@ -49,9 +49,6 @@ _ENOUGH: Final = 10_000
 
 _LOG: Final = logging.getLogger("changewire.native")
 
-_EFFECTS: Final = ("effect_key", "effect_kind", "effect_names", "effect_before_key")
-_IMAGES: Final = ("typed_before", "typed_after")
-
 
 Run: TypeAlias = tuple[int, int, int]
 """Rows that follow one another: the first, how many they are, and of how many messages."""
@@ -61,12 +58,8 @@ class Made(NamedTuple):
     """What the kernel made of messages; one that was declined has rows that are to be left out.
 
     Attributes:
-        change: Columns of the changes.
+        change: Columns of the changes, and their effects.
         leniencies: Names of the leniencies that each needed.
-        effects: Key, kind and names of what each does to a row of a table, and the key that this
-            row had before, if it had another one. The kind is NULL for what has no key, or if
-            effects were not asked for; the key also for what does nothing to it.
-        images: Its rows before and after as columns of a type, if both forms were asked for.
         places: Which message each row is of; None if each message has one row.
         declined: Indexes of the messages that were declined.
         runs: The same as runs of rows: index of the first row, how many they are, and of how many
@@ -75,8 +68,6 @@ class Made(NamedTuple):
 
     change: Mapping[str, pa.Array]
     leniencies: pa.Array
-    effects: Sequence[pa.Array]
-    images: Sequence[pa.Array]
     places: Places | None
     declined: pa.Array
     runs: Sequence[Run]
@@ -84,16 +75,7 @@ class Made(NamedTuple):
     def rows(self, start: int, count: int) -> Made:
         """Return some rows; the result says nothing of messages."""
         change = {name: column.slice(start, count) for name, column in self.change.items()}
-        effects, images = (
-            [column.slice(start, count) for column in columns]
-            for columns in (self.effects, self.images)
-        )
-        leniencies = self.leniencies.slice(start, count)
-        return self._replace(change=change, leniencies=leniencies, effects=effects, images=images)
-
-
-Form: TypeAlias = Literal["columns", "text", "both"]
-"""What is made of rows that fit a type."""
+        return self._replace(change=change, leniencies=self.leniencies.slice(start, count))
 
 
 class RowType(NamedTuple):
@@ -103,13 +85,10 @@ class RowType(NamedTuple):
         columns: Their columns.
         readings: Which schema gave each column, and each field of a struct in it, its type: see
             `changewire.engines.typed.readings.reading_of`. A column comes before its fields.
-        form: Whether columns of the type are made of rows, or they stay the JSON text that they
-            are, or both.
     """
 
     columns: pa.Schema
     readings: Sequence[str]
-    form: Form
 
 
 class KernelCounts(NamedTuple):
@@ -171,7 +150,7 @@ class Kernel:
         if not self._has_warned and self._native.messages >= _ENOUGH:
             self._warn()
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
-        change = {name: columns[name] for name in CHANGE_COLUMNS}
+        change = {name: columns[name] for name in (*CHANGE_COLUMNS, EFFECT)}
         each = pc.abs(sizes)
         places = None if len(rows) == len(batch) else places_of(each)
         is_declined = pc.less(sizes, 0)
@@ -179,8 +158,6 @@ class Kernel:
         return Made(
             change,
             columns["leniencies"],
-            [columns[name] for name in _EFFECTS],
-            [columns[name] for name in _IMAGES if name in columns],
             places,
             pc.indices_nonzero(is_declined),
             [*_runs(starts.to_pylist(), each.filter(is_declined).to_pylist()), (len(rows), 0, 0)],
@@ -201,14 +178,11 @@ class Kernel:
         return kernel_counts(self._native.messages, self._native.declined)
 
 
-def kernel_of(
-    options: DecodeOptions, *, effects: bool = False, row: RowType | None = None
-) -> Kernel | None:
+def kernel_of(options: DecodeOptions, row: RowType | None = None) -> Kernel | None:
     """Return the kernel for messages that are read as options say; None if it is not installed.
 
     Args:
         options: How messages are read; with some of them Python does it all.
-        effects: Whether it also says the effects of changes on rows of tables.
         row: The type that rows must fit; None if they are JSON text.
     """
     native = installed()
@@ -221,10 +195,8 @@ def kernel_of(
             row_image=options.row_image,
             key_columns=None if options.key_columns is None else [*options.key_columns],
             **without_defaults(options.vendor),
-            effects=effects,
             row=None if row is None else row.columns,
             readings=[] if row is None else [*row.readings],
-            form="columns" if row is None else row.form,
         )
     except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None

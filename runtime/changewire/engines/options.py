@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
 from changewire.tables.names import absolute
@@ -144,8 +144,8 @@ class StreamRun:
     show_values: bool = False
 
 
-class ApplyKeywords(DecodeKeywords, total=False):
-    """Facts that messages lack, and how their changes are merged into tables.
+class TableKeywords(TypedDict, total=False):
+    """How the changes of a log are merged into tables.
 
     Attributes:
         row_schema: How tables have their rows: ``json`` text (default); columns of a type, as for
@@ -167,9 +167,6 @@ class ApplyKeywords(DecodeKeywords, total=False):
             refused.
         one_table: Whether several tables of sources may feed a target without ``{table}``, in which
             rows with the same key are one. By default changes of the second one are refused.
-        max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
-            letters in a batch; a batch with more is not written, and ends the query or run. By
-            default any number.
     """
 
     row_schema: Any
@@ -181,6 +178,17 @@ class ApplyKeywords(DecodeKeywords, total=False):
     apply_truncates: bool
     max_new_tables: int
     one_table: bool
+
+
+class ApplyKeywords(DecodeKeywords, TableKeywords, total=False):
+    """Facts that messages lack, and how their changes are merged into tables.
+
+    Attributes:
+        max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead
+            letters in a batch; a batch with more is not written, and ends the query or run. By
+            default any number.
+    """
+
     max_dead_letters: Limit | None
 
 

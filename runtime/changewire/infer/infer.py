@@ -154,7 +154,7 @@ def _name(source: Source) -> str:
 
 def _corrected(rows: Profile, title: str, heading: str, *, show_values: bool) -> dict[str, Any]:
     """Return a schema that the generator takes."""
-    check = generator_part("row_type", "infer needs")
+    check = generator_part("check_row", "infer needs")
     drafter = Drafter(title, show_values=show_values)
     left_out: dict[str, str] = {}
     maps = set[str]()

@@ -155,6 +155,7 @@ def merge_files(
     log.
     """
     from changewire.delta import StreamError  # says which library is missing
+    from changewire.engines.decode import Decoder
     from changewire.engines.merge.apply import BATCH_SIZE, Run
     from changewire.engines.merge.options import local_options
 
@@ -163,7 +164,8 @@ def merge_files(
     log = log_of(str(Path(output).absolute()), "delta")
     try:
         options = local_options(decode_options, table_options, log=log)
-        run = Run(options, show_values=show_values, progress=progress)
+        decoder = Decoder(decode_options)
+        run = Run(options, decoder, show_values=show_values, progress=progress)
         outcome = run.apply(files, shape, BATCH_SIZE)
     except (StreamError, ValueError) as error:
         raise JobError(str(error)) from None

@@ -19,6 +19,18 @@ FULL: Final = "full"
 
 Kind = Literal["full", "patch", "delete"]
 
+EffectName = Literal["full", "patch", "keys", "delete", "before", "none"]
+"""The effect of a change on its row.
+
+``full`` writes all of it, ``patch`` some columns, ``keys`` only says that the row exists, and
+``delete`` removes it. ``before`` is a before image whose after image is another change. ``none``:
+the change has no key, or is a before image that says nothing about its row.
+"""
+
+APPLIED: Final = frozenset({"full", "patch", "keys", "delete"})
+"""Effects of changes that are applied one by one; before images are not, unless they
+come with their after images."""
+
 
 class RowMutation(Struct, frozen=True):
     """The effect of a change on one row.
@@ -65,18 +77,32 @@ def mutations(change: Change | ChangeRow, position: ChangePosition = NOWHERE) ->
     same transaction. The after-image keeps the sequence of the change: in formats that send no
     unpaired images, a later change of the same millisecond must still be newer.
     """
-    key, sequence = change.key, sequence_of(change.sequence)
+    key, sequence, effect = change.key, sequence_of(change.sequence), effect_of(change)
     if key is None:
         return []
     found: list[RowMutation] = []
     if change.before_key is not None:
         found.append(_mutation(change.before_key, "delete", {}, _before(sequence), position))
-    if is_unpaired_before(change):
-        if change.attributes.get("row_image", "full") == "full":
-            found.append(_mutation(key, "delete", {}, _before(sequence), position))
+    if effect == "none":
         return found
-    kind, values = _content(change, key)
-    return [*found, _mutation(key, kind, values, sequence, position)]
+    if effect == "before":
+        return [*found, _mutation(key, "delete", {}, _before(sequence), position)]
+    kind: Kind = "patch" if effect == "keys" else effect
+    return [*found, _mutation(key, kind, _values(change, key, effect), sequence, position)]
+
+
+def effect_of(change: Change | ChangeRow) -> EffectName:
+    """Return what a change, which is not a control event, does to its row."""
+    image = change.attributes.get("row_image", "full")
+    if change.key is None:
+        return "none"
+    if is_unpaired_before(change):
+        return "before" if image == "full" else "none"
+    if change.op == DELETE:
+        return "delete"
+    if image == "keys" or change.after is None:
+        return "keys"
+    return FULL if image == "full" else "patch"
 
 
 def _before(sequence: Sequence) -> Sequence:
@@ -93,17 +119,16 @@ def _mutation(
     return RowMutation(key, identity_of(key), kind, values, sequence, position)
 
 
-def _content(change: Change | ChangeRow, key: Mapping[str, Any]) -> tuple[Kind, Mapping[str, Any]]:
-    """Return the effect of a change, and with which columns."""
-    if change.op == DELETE:
-        return "delete", {}
-    image = change.attributes.get("row_image", "full")
-    if image == "keys" or change.after is None:
-        return "patch", {}
+def _values(
+    change: Change | ChangeRow, key: Mapping[str, Any], effect: EffectName
+) -> Mapping[str, Any]:
+    """Return the columns that a change writes."""
+    if effect not in {FULL, "patch"} or change.after is None:
+        return {}
     after = {name: value for name, value in change.after.items() if name not in key}
-    if image == "full":
-        return FULL, after
+    if effect == FULL:
+        return after
     # Not a set: the order of columns in the text of a row must be the same in every process.
     gone = [name for name in change.before or () if name not in key and name not in after]
     gone += [name for name, value in after.items() if value is None]
-    return "patch", {**after, **dict.fromkeys(gone, UNSET)}
+    return {**after, **dict.fromkeys(gone, UNSET)}

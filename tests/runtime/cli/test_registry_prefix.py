@@ -65,6 +65,6 @@ def test_a_run_takes_it(cli: Cli, tmp_path: Path) -> None:
     """A run decodes framed values and keys, and otherwise has dead letters of their own code."""
     run = ("run", "-f", "lindorm-json", framed(tmp_path, ROW), "--json", "-o")
     refused, read = cli(*run, tmp_path / "a"), cli(*run, tmp_path / "b", FLAG)
-    assert (refused.exit_code, read.exit_code) == (0, 0)
+    assert (refused.exit_code, read.exit_code) == (1, 0)
     assert json.loads(refused.stdout)["by_error_code"] == {"registry-framing": 1}
     assert json.loads(read.stdout)["changes"] == 1

@@ -250,14 +250,17 @@ def test_tables_of_iceberg_are_in_a_catalog_of_the_output(tmp_path: Path) -> Non
 def test_a_stream_feeds_tables(
     run: Callable[..., Ended], cli: Cli, spark: SparkSession, kafka: str, tmp_path: Path
 ) -> None:
-    """With --target changes are merged; what had no table is replayed when it has one."""
+    """With --target changes are merged; a table of which all are refused fails the run.
+
+    They are replayed when they have a table.
+    """
     other = examples("write")[0]
     other["key"][2] = "k9lDquN7AXrX4BGwwdLiFDwvs30="
     record = Record(None, json.dumps(other).encode(), Position(topic=tmp_path.name, partition=0))
     produce(kafka, [record])
     target, lines = "out/lake/{table}", tmp_path / "metrics.jsonl"
     ended = run("--target", target, "--metrics", str(lines))
-    assert ended.exit_code == 0
+    assert ended.exit_code == 1
     (told,) = (line["tables"] for line in json_lines(lines.read_text("utf-8")))
     assert told["inserted"] == 1
     assert report(tmp_path)["tables"] == told

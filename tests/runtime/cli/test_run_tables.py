@@ -182,7 +182,7 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
         (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (
             ["--row-schema", "nested"],
-            "row_schema: the file 'nested' is missing",
+            "--row-schema: the file 'nested' is missing",
         ),
         (["--schema-evolution", "any"], "no --schema-evolution 'any'; there are: add_columns"),
         (["--table-format", "iceberg"], "No such option: --table-format"),
@@ -241,8 +241,7 @@ def test_files_are_merged_into_typed_tables(
     ended = cli("run", "-f", "dataworks-json", messages, *places, *how)
     assert ended.exit_code == 0
     shown = " ".join(ended.stderr.split())
-    refused = "dead letters (wrong-type 1)" if rows == "file" else f"1 {COUNTED['refused']}"
-    assert refused in shown
+    assert f"1 {COUNTED['refused']}" in shown
     table = DeltaTable("lake/users").to_pyarrow_table().drop_columns("_changewire")
     assert table.to_pylist() == [{"id": 1, "name": "a", "price": 9.9}]
 
@@ -269,7 +268,7 @@ def test_logs_of_files_have_typed_rows(cli: Cli, tmp_path: Path, engine: str, ro
     ("arguments", "sentence"),
     [
         (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
-        (["--row-schema", "missing.json"], "row_schema: the file 'missing.json' is missing"),
+        (["--row-schema", "missing.json"], "--row-schema: the file 'missing.json' is missing"),
         (["--row-schema", "missing.json", "--as", "messages"], "messages are kept as they are"),
         (["--row-schema", "variant"], "--row-schema='variant' is for Spark"),
     ],

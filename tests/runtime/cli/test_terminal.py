@@ -71,14 +71,14 @@ def test_progress_is_shown_and_interrupted(tmp_path: Path) -> None:
 
 
 def test_counts_follow_progress(tmp_path: Path) -> None:
-    """Messages may be typed, and Ctrl-D is the end."""
+    """Messages may be typed, and Ctrl-D is the end; the only one is a dead letter."""
     output = tmp_path / "out"
     program = changewire("run", "-f", FORMAT, "-o", output, "-")
     program.expect("reading and decoding")
     program.sendline('{"msg": 1}')
     program.sendeof()
     shown, code = ended(program)
-    assert code == 0
+    assert code == 1
     lines = plain(shown)
     assert ["1", "messages"] in [line.split() for line in lines]
     assert any("report: " in line for line in lines)

@@ -293,5 +293,5 @@ def test_rows_that_versions_cannot_have() -> None:
         cwa.history(changes, table="d.other", row_schema=TYPED)
     with pytest.raises(ValueError, match="'variant' is for Spark"):
         cwa.history(changes, table="d.t", row_schema="variant")
-    with pytest.raises(ValueError, match="found 'embedded'"):
+    with pytest.raises(ValueError, match="the file 'embedded' is missing"):
         cwa.history(changes, table="d.t", row_schema="embedded")

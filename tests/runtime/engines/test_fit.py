@@ -21,7 +21,7 @@ BYTES, DATE, TIME, CLOCK = pa.binary(), pa.date32(), pa.timestamp("us", "UTC"), 
 PAIRS = pa.map_(pa.int64(), pa.string())
 STRUCT = pa.struct([pa.field("n", pa.int64()), pa.field("at", TIME)])
 JSON_TEXT = {"contentMediaType": "application/json"}
-MISFIT = object()
+MISFIT = "(does not fit)"
 """Stands for a value that does not fit."""
 
 MakeFit = Callable[..., Fit]

@@ -76,7 +76,7 @@ def test_a_value_in_another_case_has_to_fit() -> None:
 
 @pytest.mark.parametrize("row_image", ["full", "patch"])
 def test_tables_have_the_column(tmp_path: Path, row_image: Any) -> None:
-    """A Delta table has the value, of a full row and of a patch, and counts what differed."""
+    """A Delta table has the value, of a full row and of a patch."""
     sent = {
         "value": [write(Age=1, name="a"), write(AGE=2)],
         "topic": ["t", "t"],
@@ -92,7 +92,6 @@ def test_tables_have_the_column(tmp_path: Path, row_image: Any) -> None:
         row_schema=TYPE,
         log=str(tmp_path / "log"),
     )
-    assert outcome.counts.leniencies["other-case"] == 1
     assert outcome.counts.dead_letters == 0
     (path,) = (tmp_path / "lake").iterdir()
     (row,) = DeltaTable(str(path)).to_pyarrow_table().to_pylist()

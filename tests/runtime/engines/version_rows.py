@@ -43,9 +43,9 @@ def as_log(decoded: pa.Table) -> pa.Table:
 
 def refused(batch: Sequence[PositionedChange], attempt: int = 0) -> pa.Table:
     """Return the rows that say that no table takes these changes."""
-    rows = _decoded(batch)
+    rows = log_rows(_decoded(batch))
     why = dict.fromkeys(range(len(rows)), Refusal("schema-mismatch", "/after/a", "too long"))
-    return _attempt(refused_rows(rows, why, "dataworks-json"), attempt)
+    return _attempt(refused_rows(rows, why), attempt)
 
 
 def _logged(batch: Sequence[PositionedChange], attempt: int) -> pa.Table:

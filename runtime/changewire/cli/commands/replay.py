@@ -57,13 +57,14 @@ def replay(
     stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
 
     def job(spark: "SparkSession", table_format: str) -> "Replayed":
+        from changewire.engines.decode import Decoder
         from changewire.engines.spark.log.place import LogPlace
         from changewire.engines.spark.merge.options import apply_options
         from changewire.engines.spark.merge.replay import replayed
 
         log, checkpoint = LogPlace(stream.log, table_format), stream.checkpoint
         how = apply_options(decode_options, tables, log=log, checkpoint=checkpoint)
-        return replayed(spark, how, where)
+        return replayed(spark, how, Decoder(decode_options), where)
 
     done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
     found = done.dead_letters + done.refused

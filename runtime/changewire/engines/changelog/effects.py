@@ -39,12 +39,12 @@ EFFECT: Final = pa.schema(
 class LoggedImages(KeyedImages[str, Row]):
     """The images of one update, as rows of a log."""
 
-    def add(self, row: Row, effects: list[Effect]) -> None:
-        """Add an image by its effect; a before image of a few columns says nothing."""
-        if effects and row["after"] is None:
-            self.befores.setdefault(effects[-1]["key"], []).append(row)
-        elif effects:
-            self.afters.add(effects[-1]["key"])
+    def add(self, row: Row, key: str | None) -> None:
+        """Add an image by the key of its row; None if it says nothing about a row."""
+        if key is not None and row["after"] is None:
+            self.befores.setdefault(key, []).append(row)
+        elif key is not None:
+            self.afters.add(key)
 
 
 def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
@@ -53,7 +53,7 @@ def effects_in(changes: Iterable[Row]) -> Iterator[Effect]:
     for row in changes:
         update, effects = update_of(row), effects_of(row)
         if update is not None:
-            updates.setdefault(update, LoggedImages()).add(row, effects)
+            updates.setdefault(update, LoggedImages()).add(row, key_in(effects))
         if not is_before(row):
             yield from effects
     for images in updates.values():
@@ -77,6 +77,11 @@ def update_of(row: Row) -> Update | None:
     if not (is_after or is_before(row)):
         return None
     return Source(**{name: row["source"][name] for name in NAMES}), sequence["major"]
+
+
+def key_in(effects: list[Effect]) -> str | None:
+    """Return the key of the row that effects of a change are on; None without any."""
+    return effects[-1]["key"] if effects else None
 
 
 def effects_of(row: Row) -> list[Effect]:

@@ -10,7 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from changewire.engines.changelog.effects import LoggedImages, effects_of, is_before, update_of
+from changewire.engines.changelog.effects import (
+    LoggedImages,
+    effects_of,
+    is_before,
+    key_in,
+    update_of,
+)
 from changewire.engines.changelog.keys import Wanted, parsed
 from changewire.engines.changelog.logged import (
     MESSAGE,
@@ -191,7 +197,7 @@ def _befores(log: LogRows, changes: Iterable[Row]) -> dict[ChangePosition, Befor
         return {}
     for row in accepted(_updates(log, {major for _, major in updates})).changes:
         if (update := update_of(row)) in updates:
-            updates[update].add(row, effects_of(row))
+            updates[update].add(row, key_in(effects_of(row)))
     befores: dict[ChangePosition, BeforeImage] = {}
     for images in updates.values():
         what: BeforeImage = "moved" if images.has_moved else "waits"

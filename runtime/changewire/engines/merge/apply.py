@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -13,20 +13,27 @@ import deltalake
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.applied import FIRST_REASONS, too_many
+from changewire.engines.applied import FIRST_REASONS, check_keys, too_many
 from changewire.engines.arrow.messages import Messages, opener
-from changewire.engines.effects import EffectsDecoder
-from changewire.engines.layout import DEAD_LETTER
+from changewire.engines.by_table import Applied
+from changewire.engines.decode import Decoder
+from changewire.engines.errors import OutputError
+from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.log import log_rows, refused_rows
-from changewire.engines.merge.facts import known_log
-from changewire.engines.merge.log import LocalLog, with_effects
+from changewire.engines.merge.facts import columns_of, known_log
+from changewire.engines.merge.log import LocalLog, attempts_of
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
-from changewire.engines.options import ApplyKeywords, allowed, asked
+from changewire.engines.options import (
+    ApplyKeywords,
+    TableKeywords,
+    TableOptions,
+    allowed,
+    asked,
+)
 from changewire.engines.outcome import Outcome
 from changewire.engines.python.groups import Tally
 from changewire.engines.retries import retried
-from changewire.tables.routing import Refusal
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,6 +41,10 @@ if TYPE_CHECKING:
 BATCH_SIZE: Final = 50_000
 _BATCH_BYTES: Final = 64 * 2**20
 """Bytes of decoded rows from which on a batch ends."""
+
+_APPLIED: Final = 200_000
+_APPLIED_BYTES: Final = 128 * 2**20
+"""Rows, or bytes of them, that are merged into tables together."""
 
 _STDIN: Final = "-"
 
@@ -57,10 +68,12 @@ def apply_changes(
     each key in the log, as docs/tables.md says. A table that does not exist is created; it belongs
     to the log then.
 
+    All messages are appended to the log first, and then `apply_log` merges its changes that tables
+    lack, so nothing about a table keeps a message out of the log.
+
     An element is left out of the log if the log has its position: topic, partition and offset, or
     path and number; but if the log has dead letters alone there, only if it is a dead letter of the
-    same bytes. So a run that was killed is run again, and a second run only adds. The content
-    of the log beyond the tables, by such a run or by another writer, is merged first.
+    same bytes. So a run that was killed is run again, and a second run only adds.
 
     One batch, the rows of the keys that need a look, and the files that delta-rs rewrites must fit
     into memory.
@@ -98,30 +111,66 @@ def apply_changes(
         ConservationError: The decoded rows do not add up.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    how = local_options(*asked(format, target, options), log=log, adopt_table=adopt_table)
-    run = Run(how, show_values=show_values, progress=progress)
+    decode_options, tables = asked(format, target, options)
+    how = local_options(decode_options, tables, log=log, adopt_table=adopt_table)
+    run = Run(how, Decoder(decode_options), show_values=show_values, progress=progress)
     return run.apply(messages, shape, batch_size)
 
 
+def apply_log(
+    log: str,
+    *,
+    target: str,
+    adopt_table: bool = False,
+    **options: Unpack[TableKeywords],
+) -> Mapping[str, int]:
+    """Merge the changes of a log that tables lack into them: the second half of `apply_changes`.
+
+    The log may be landed by any engine. It remembers up to which of its versions the tables of a
+    target have it, so a call that was killed is made again, and a new target gets all of the log.
+
+    Args:
+        log: Path of the log (it has a slash).
+        target: As for `apply_changes`.
+        adopt_table: Whether to take over tables that belong to another log or to a query.
+        **options: How tables are written, see `TableKeywords`.
+
+    Returns:
+        What became of the changes in tables, as `Outcome.tables`.
+
+    Raises:
+        ValueError: An argument is not valid, or delta-rs does not take a path.
+        OwnerError: A table belongs to another log or to a query.
+        OutputError: The log does not exist; or a table or the log has other columns, or is not for
+            delta-rs to read or write.
+        ConflictError: Other writers changed a table or the log again and again.
+        ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
+    """
+    tables = TableOptions(target, **options)
+    how = local_options(None, tables, log=log, adopt_table=adopt_table)
+    there = LocalLog(how.log, how.routing.template.text)
+    if there.version < 0:
+        raise OutputError(f"{log}: there is no log")
+    return applied(there, how).counts
+
+
 class Run:
-    """One run into a log and its tables."""
+    """One run into a log and its tables: all messages are landed first, then they are applied."""
 
     def __init__(
         self,
         options: LocalOptions,
+        decoder: Decoder,
         *,
         show_values: bool = False,
         progress: Callable[[int], None] | None = None,
-        decoder: EffectsDecoder | None = None,
     ) -> None:
-        """Open the log, and read its content; the decoder is that of the options by default."""
-        self._options = options
-        self._decoder = options.decoder() if decoder is None else decoder
+        """Open the log."""
+        self._options, self._decoder = options, decoder
         self._show_values, self._progress = show_values, progress
         self._log = LocalLog(options.log, options.routing.template.text)
-        known = known_log(self._log, options.routing, with_truncates=options.tables.apply_truncates)
-        self._merges = Merges(options, self._log, known)
         self._number = 0
+        self._has_keys = self._log.version >= 0
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
@@ -130,69 +179,78 @@ class Run:
         tally = Tally(self._decoder, show_values=self._show_values, progress=self._progress)
         read, _ = opener(messages, shape)
         decoded = chain.from_iterable(map(self._decoder, map(_placed, read())))
-        self._catch_up()
-        for rows in grouped(decoded, batch_size):
+        for rows in grouped(decoded, batch_size, _BATCH_BYTES):
             new = retried(self._log.path, partial(self._appended, rows))
-            if len(new):
-                refused = self._merges.merge(new)
-                self._log.merged_to(self._log.version)
-                self._refuse(new, refused)
             self._number += 1
-            tally.add(rows, len(rows) - len(new))
-        self._log.finish()
+            tally.add(rows, len(rows) - new)
+        done = applied(self._log, self._options)
         return tally.outcome(
             [messages] if isinstance(messages, str) else [],
             self._options.log,
             f", delta-rs {deltalake.__version__}",
-            self._merges.applied(),
+            done,
         )
 
-    def _appended(self, rows: pa.Table) -> pa.Table:
-        """Append the rows that the log lacks, and return them; all that it has is merged before."""
+    def _appended(self, rows: pa.Table) -> int:
+        """Append the rows that the log lacks, and return how many they are."""
         self._log.refresh()
-        self._catch_up()
         new = self._log.lacking(rows)
         limit = self._options.tables.max_dead_letters
         dead = new.filter(pc.equal(new["kind"], DEAD_LETTER))
         if limit is not None and len(dead) > allowed(limit, len(new)):
             first = dead.slice(0, FIRST_REASONS).to_pylist()
             raise too_many(limit, len(new), Counter(dead["code"].to_pylist()), first, self._number)
-        self._merges.check_keys(new)
+        changes = new.filter(pc.equal(new["kind"], CHANGE))
+        number, keyless = len(changes), changes["key"].null_count
+        check_keys(
+            (number, keyless),
+            self._decoder.decode_options.key_columns,
+            lambda: columns_of(changes),
+            has_tables=self._has_keys,
+        )
+        self._has_keys = self._has_keys or keyless < number
         if len(new):
             self._log.append(log_rows(new))
-        return new
-
-    def _catch_up(self) -> None:
-        """Merge changes of the log that the tables lack."""
-        version, refused = self._log.version, []
-        if version <= self._log.merged:
-            return
-        for part in grouped(self._log.unmerged(), BATCH_SIZE):
-            rows = with_effects(part)
-            refused.append((rows, self._merges.merge(rows)))
-        self._log.merged_to(version, has_rows=bool(refused))
-        for rows, why in refused:
-            self._refuse(rows, why)
-
-    def _refuse(self, rows: pa.Table, refused: dict[int, Refusal]) -> None:
-        """Append the rows that say why changes are refused.
-
-        Last, so that no kill can lose one: an element may be refused twice.
-        """
-        if refused:
-            found = refused_rows(rows, refused, self._options.decode_options.format)
-            self._log.append_refused(found)
+        return len(new)
 
 
-def grouped(batches: Iterable[pa.RecordBatch | pa.Table], rows: int) -> Iterator[pa.Table]:
-    """Yield batches of one schema in groups, each of so many rows or more."""
+def applied(log: LocalLog, options: LocalOptions) -> Applied:
+    """Merge the changes of a log that its tables lack; return what became of them.
+
+    Why changes are refused is appended last, so that no kill can lose one: an element may be
+    refused twice.
+    """
+    log.refresh()
+    found, version = Applied(), log.version
+    if log.merged < version:
+        known = known_log(log, options.routing, with_truncates=options.tables.apply_truncates)
+        log.know_refused()
+        merges, refused = Merges(options, log, known), list[pa.Table]()
+        has_rows = False
+        for rows in grouped(log.unmerged(), _APPLIED, _APPLIED_BYTES):
+            has_rows = True
+            if why := merges.merge(rows):
+                refused.append(refused_rows(rows, why))
+                log.refused.update(attempts_of(refused[-1]))
+        log.merged_to(version, has_rows=has_rows)
+        for rows in refused:
+            log.append_refused(rows)
+        found = merges.applied()
+    log.finish()
+    return found
+
+
+def grouped(
+    batches: Iterable[pa.RecordBatch | pa.Table], rows: int, size_limit: int
+) -> Iterator[pa.Table]:
+    """Yield batches of one schema in groups, each of so many rows or bytes, or more."""
     pending: list[pa.Table] = []
     number = size = 0
     for batch in batches:
         part = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         pending.append(part)
         number, size = number + len(part), size + part.nbytes
-        if number >= rows or size >= _BATCH_BYTES:
+        if number >= rows or size >= size_limit:
             yield pa.concat_tables(pending)
             pending, number, size = [], 0, 0
     if number:

@@ -17,7 +17,7 @@ from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChang
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import table_names
 from changewire.engines.known import KnownLog, SourceFacts
-from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.layout import CHANGE, CONTROL, EFFECT
 from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
 from changewire.engines.merge.delta import opened
 from changewire.engines.merge.log import LocalLog
@@ -45,7 +45,7 @@ class Facts:
 
 
 def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
-    """Return what is known of decoded rows."""
+    """Return what is known of rows of a log."""
     is_change = pc.equal(rows["kind"], CHANGE)
     numbers = pa.array(range(len(rows)), pa.int64())
     said = pa.table({**_said(rows), "row": numbers}).filter(is_change)
@@ -106,15 +106,16 @@ def _names(rows: pa.Table) -> pa.Array:
 
 
 def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> KnownLog:
-    """Return the content of a log, read once; a table is known if it exists."""
+    """Return the content of a log that tables have, read once; a table is known if it exists."""
     found: dict[RouteKey, SourceFacts] = {}
     # Of texts no more is kept than whether they are there: Arrow does that while it reads.
-    said = {"kind": ds.field("kind"), **_said({name: ds.field(name) for name in EFFECTIVE})}
-    for part in log.rows(said, ds.field("kind") == CHANGE):
+    read = {name: ds.field(name) for name in (*EFFECTIVE, EFFECT)}
+    said = {"kind": ds.field("kind"), **_said(read)}
+    for part in log.merged_rows(said, ds.field("kind") == CHANGE):
         for key, one, _ in _groups(part):
             found[key] = found.get(key, SourceFacts()).plus(one)
     is_truncate = (ds.field("kind") == CONTROL) & (ds.field("op") == TRUNCATE)
-    for part in log.rows(_TRUNCATE, is_truncate) if with_truncates else ():
+    for part in log.merged_rows(_TRUNCATE, is_truncate) if with_truncates else ():
         for key, one, _ in _truncates(part):
             found[key] = found.get(key, SourceFacts()).plus(one)
     known = KnownLog(routing, found, _exists, source_of)
@@ -140,20 +141,21 @@ def _exists(target: Target) -> bool:
 
 def _said(rows: Any) -> dict[str, Any]:
     """Return the facts of changes; `rows` has columns, or expressions of them, by their names."""
-    op, after = rows["op"], rows["after"]
-    is_before, is_delete = is_lone_before(rows), pc.equal(op, DELETE)
-    deletes = pc.or_kleene(pc.or_kleene(is_delete, pc.is_valid(rows["before_key"])), is_before)
+    op, effect = rows["op"], rows[EFFECT]
+    # Rows that were landed before logs had effects: no JSON is parsed for what they may do.
+    is_old, is_half = pc.is_null(effect), is_lone_before(rows)
+    is_before = pc.if_else(is_old, is_half, pc.equal(effect, "before"))
+    deletes = pc.or_kleene(
+        pc.equal(op, DELETE), pc.or_kleene(pc.is_valid(rows["before_key"]), is_before)
+    )
     major = pc.struct_field(rows["sequence"], "major")
-    # No JSON is parsed to find rows that may not be whole.
-    says_patch = pc.match_substring_regex(rows["attributes"], pattern='"row_image":"(patch|keys)"')
-    has_no_row = pc.and_kleene(pc.is_null(after), pc.invert(is_before))
-    is_patch = pc.or_kleene(pc.coalesce(says_patch, pa.scalar(value=False)), has_no_row)
+    is_patch = pc.if_else(is_old, pc.invert(is_half), pc.is_in(effect, pa.array(["keys", "patch"])))
     return {
         **{name: pc.struct_field(rows["source"], name) for name in NAMES},
         "route": pc.if_else(pc.is_in(op, value_set=pa.array(sorted(WRITES))), WRITE, op),
         "deleted": pc.if_else(deletes, major, pa.scalar(None, pa.int64())),
         "befores": is_before,
-        "patches": pc.and_kleene(pc.invert(is_delete), is_patch),
+        "patches": pc.and_kleene(pc.not_equal(op, DELETE), is_patch),
         _HAS_KEY: pc.is_valid(rows["key"]),
     }
 

@@ -11,13 +11,15 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 
-from changewire.engines.effects import EFFECTS, effects_of_logged
-from changewire.engines.layout import RECORD_PLACE
+from changewire.engines.effects import with_effects
+from changewire.engines.layout import CHANGE, CONTROL, RECORD_PLACE
 from changewire.engines.log import (
-    EFFECTIVE,
+    ADDED,
+    ATTEMPT,
+    ELEMENT_PLACE,
     HELD,
     LOG_COLUMNS,
     REFUSED,
@@ -28,7 +30,8 @@ from changewire.engines.log import (
 )
 from changewire.engines.merge import delta
 from changewire.engines.retries import retried
-from changewire_messages.tables.arrow import ROW_MUTATION
+
+_ATTEMPT: Final = (*ELEMENT_PLACE, ATTEMPT)
 
 _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"}
 """Operations whose commits bring no rows."""
@@ -47,10 +50,12 @@ class LocalLog:
     def __init__(self, path: str, target: str) -> None:
         """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
+        self.refused: set[Any] = set()
         self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
         self._table = delta.opened(path)
         self.merged: int = -1
         if self._table is not None:
+            self._complete(self._table)
             delta.check_columns(path, self._table.schema(), log_schema())
             merged = self._table.transaction_version(self._app)
             self.merged = -1 if merged is None else merged
@@ -89,25 +94,55 @@ class LocalLog:
             )
 
     def unmerged(self) -> Iterator[pa.Table]:
-        """Yield the rows beyond the version that the tables have, by batches.
+        """Yield changes and control events beyond the version that the tables have, by batches.
 
         If files were written again since, some rows may be among them that the tables have.
         """
-        table, old = self._table, set[str]()
+        table = self._table
         if table is None or self.merged >= table.version():
             return
-        if not any(map(_has_rows, table.history(table.version() - self.merged))):
+        # Of a folder with some characters in its name delta-rs gives no history.
+        commits = table.history(table.version() - self.merged)
+        if commits and not any(map(_has_rows, commits)):
             return
+        where = ds.field("kind").isin([CHANGE, CONTROL])
+        found = delta.tables_in(self._part(table, is_merged=False), where, LOG_COLUMNS)
+        yield from map(with_effects, found)
+
+    def merged_rows(
+        self, columns: Sequence[str] | Mapping[str, ds.Expression], where: ds.Expression
+    ) -> Iterator[pa.Table]:
+        """Yield the rows that are not `unmerged`, by batches."""
+        if self._table is not None and self.merged >= 0:
+            data = self._part(self._table, is_merged=True)
+            yield from delta.tables_in(data, where, columns)
+
+    def _part(self, table: DeltaTable, *, is_merged: bool) -> Any:
+        """Return the files of the version that the tables have, or all others, oldest first."""
+        old = set[str]()
         if self.merged >= 0:
             # A version that was cleaned up by its retention is merged again.
             with suppress(DeltaError, OSError):
                 before = DeltaTable(self.path, version=self.merged)
                 old = {*map(posixpath.basename, before.file_uris())}
-        data = delta.dataset_of(self.path, table)
+        data, written = delta.dataset_of(self.path, table), _written(table)
         # No other file of a table has the name of one.
-        parts = [one for one in data.get_fragments() if posixpath.basename(one.path) not in old]
-        new = ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
-        yield from delta.tables_in(new, ds.field("kind") != REFUSED, LOG_COLUMNS)
+        named = ((posixpath.basename(one.path), one) for one in data.get_fragments())
+        found = sorted((written[n], n, one) for n, one in named if (n in old) is is_merged)
+        parts = [one for *_, one in found]
+        return ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
+
+    def know_refused(self) -> None:
+        """Read which changes no table took: to later changes they are as if they never came."""
+        for part in self.rows(("kind", *_ATTEMPT), ds.field("kind") == REFUSED):
+            self.refused.update(attempts_of(part))
+
+    def accepted(self, rows: pa.Table) -> pa.Table:
+        """Return changes without those that are known to be refused."""
+        if not self.refused:
+            return rows
+        kept = [one not in self.refused for one in attempts_of(rows)]
+        return rows.filter(pa.array(kept, pa.bool_()))
 
     def lacking(self, rows: pa.Table) -> pa.Table:
         """Return the elements of decoded rows that it does not have, as `log.lacking` does."""
@@ -147,6 +182,14 @@ class LocalLog:
             self.append_refused(log_schema().empty_table())
             self._is_told = True
 
+    def _complete(self, table: DeltaTable) -> None:
+        """Add the columns that logs of earlier versions lack."""
+        there = {field.name for field in table.schema().fields}
+        lacking = [one for one in Schema.from_arrow(log_schema()).fields if one.name in ADDED]
+        if lacking := [one for one in lacking if one.name not in there]:
+            with delta.reported(self.path):
+                table.alter.add_columns(lacking)
+
     def _created(self) -> DeltaTable:
         properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
         with delta.reported(self.path):
@@ -155,14 +198,21 @@ class LocalLog:
             )
 
 
-def with_effects(rows: pa.Table) -> pa.Table:
-    """Return rows of a log with the column `EFFECTS`, as decoded rows have it."""
-    changes = zip(rows["kind"].to_pylist(), rows.select([*EFFECTIVE]).to_pylist(), strict=True)
-    found = [
-        effects_of_logged(row) if kind == "change" and row["key"] is not None else None
-        for kind, row in changes
-    ]
-    return rows.append_column(EFFECTS, pa.array(found, pa.list_(ROW_MUTATION)))
+def attempts_of(rows: pa.Table) -> Iterator[Any]:
+    """Yield what names each attempt of an element."""
+    return zip(*(rows[name].to_pylist() for name in _ATTEMPT), strict=True)
+
+
+def _written(table: DeltaTable) -> dict[str, tuple[int, int]]:
+    """Return when the files of a table were written, in milliseconds, by their names.
+
+    Of one time the last file is the first one that was written, as delta-rs gives them.
+    """
+    files = pa.table(table.get_add_actions(flatten=True))
+    names = map(posixpath.basename, files["path"].to_pylist())
+    times = files["modification_time"].cast(pa.int64()).to_pylist()
+    each = enumerate(zip(names, times, strict=True))
+    return {name: (time, -index) for index, (name, time) in each}
 
 
 def _has_rows(commit: Mapping[str, Any]) -> bool:

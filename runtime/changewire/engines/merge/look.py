@@ -13,11 +13,11 @@ import pyarrow.dataset as ds
 
 from changewire.engines.changelog.effects import LoggedImages, update_of
 from changewire.engines.changelog.shapes import Shape
-from changewire.engines.effects import EFFECTS
+from changewire.engines.effects import with_effects
 from changewire.engines.known import KnownLog
-from changewire.engines.layout import CHANGE
-from changewire.engines.log import ELEMENT_PLACE, READ
-from changewire.engines.merge.log import LocalLog, with_effects
+from changewire.engines.layout import CHANGE, EFFECT
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, READ
+from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
 from changewire.tables.memory import Update
 from changewire.tables.mutations import DELETE
@@ -27,7 +27,8 @@ from changewire.tables.routing import NAMES, route_op
 from changewire.tables.row_state import ORDER, order_from
 from changewire_messages.change import Source
 
-_IMAGE: Final = ("op", "source", "key", "before", "after", "sequence", EFFECTS, *ELEMENT_PLACE)
+_LOOKED: Final = (*READ, ATTEMPT)
+_IMAGE: Final = ("op", "source", "key", "before", "after", "sequence", EFFECT, *ELEMENT_PLACE)
 
 Deletes: TypeAlias = Mapping[Source, list[dict[str, Any]]]
 """Deletes of keys that updates left, as mutations, by their sources."""
@@ -44,8 +45,8 @@ def moved(rows: pa.Table, log: LocalLog, counts: Counter[str]) -> Deletes:
         majors = pa.array(sorted({major for _, major in unknown}), pa.int64())
         where = (ds.field("kind") == CHANGE) & (ds.field("op") == "update")
         where &= ds.field("key").is_valid()
-        for part in log.rows(READ, where, ds.field("sequence", "major").isin(majors)):
-            _add_images(known, with_effects(part), unknown)
+        for part in log.rows(_LOOKED, where, ds.field("sequence", "major").isin(majors)):
+            _add_images(known, with_effects(log.accepted(part)), unknown)
     counts["waiting_before_images"] += sum(one.waiting() for one in known.values())
     return _deletes({**groups, **known})
 
@@ -63,13 +64,14 @@ def _deletes(groups: Mapping[Update, LoggedImages]) -> Deletes:
 def _add_images(
     groups: dict[Update, LoggedImages], rows: pa.Table, wanted: Container[Update] | None = None
 ) -> None:
-    """Add the images among decoded rows with `EFFECTS`, of all updates or of those wanted."""
+    """Add the images among rows of a log, of all updates or of those wanted."""
     is_half = pc.not_equal(pc.is_null(rows["before"]), pc.is_null(rows["after"]))
     is_image = pc.and_(pc.equal(rows["op"], "update"), is_half)
     for row in rows.select([*_IMAGE]).filter(is_image).to_pylist():
         update = update_of(row)
         if update is not None and (wanted is None or update in wanted):
-            groups.setdefault(update, LoggedImages()).add(row, row[EFFECTS] or [])
+            key = None if row[EFFECT] == "none" else row["key"]
+            groups.setdefault(update, LoggedImages()).add(row, key)
 
 
 def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
@@ -99,8 +101,8 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
             if row["key"] in wanted:
                 found[row["key"]] = max(order_from(row), found.get(row["key"], order_from(row)))
 
-    for part in log.rows(READ, where, near):
-        mine = with_effects(_of_table(part, known, target))
+    for part in log.rows(_LOOKED, where, near):
+        mine = with_effects(_of_table(log.accepted(part), known, target))
         if known.has_befores:
             _add_images(groups, mine)
         take(mutations_of(mine, range(len(mine))))

@@ -8,16 +8,14 @@ from functools import partial
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from changewire.engines.applied import check_keys, not_applied
+from changewire.engines.applied import not_applied
 from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
-from changewire.engines.layout import CHANGE
 from changewire.engines.merge.delta import UnwritableError
-from changewire.engines.merge.facts import changes_by_table, columns_of, facts_of, source_of
+from changewire.engines.merge.facts import changes_by_table, facts_of, source_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import MUTATIONS, mutations_of
@@ -53,7 +51,7 @@ class Merges:
     by_table: ChangesByTable = field(default_factory=ChangesByTable)
 
     def merge(self, rows: pa.Table) -> dict[int, Refusal]:
-        """Merge decoded rows with `EFFECTS`; return why changes are refused, by their numbers.
+        """Merge rows of the log; return why changes are refused, by their numbers.
 
         Doing it again changes nothing.
         """
@@ -119,13 +117,3 @@ class Merges:
         except UnwritableError as error:
             return unusable(keys, error.refusal)
         return plan
-
-    def check_keys(self, rows: pa.Table) -> None:
-        """Refuse a batch in which no change has a key, if none ever had one."""
-        changes = rows.filter(pc.equal(rows["kind"], CHANGE))
-        check_keys(
-            (len(changes), changes["key"].null_count),
-            self.options.decode_options.key_columns,
-            lambda: columns_of(changes),
-            has_tables=bool(self.known.tables.names),
-        )

@@ -6,17 +6,16 @@ its newest change, and `changewire.tables` says the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import Shape
-from changewire.engines.effects import EFFECTS
-from changewire.engines.layout import CHANGE, POSITION
-from changewire.engines.python.groups import is_lone_before
-from changewire.tables.mutations import DELETE, FULL
+from changewire.engines.effects import names_of
+from changewire.engines.layout import EFFECT, POSITION
+from changewire.tables.mutations import APPLIED, DELETE, FULL
 from changewire.tables.order import Order
 from changewire.tables.routing import Refusal
 from changewire.tables.row_state import ORDER, order_from
@@ -24,6 +23,8 @@ from changewire_messages.tables.arrow import ROW_STATE
 
 NUMBER: Final = "number"
 """Column: number of the change in its batch; NULL for a delete that its images say together."""
+
+_ROW: Final = "row"
 
 CONTENT: Final = "content"
 """Column: the row as the table would have it, a struct; a deleted one has its key alone."""
@@ -53,29 +54,61 @@ class Fitted(NamedTuple):
 
 
 def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
-    """Return what changes among decoded rows with `EFFECTS` do; before images alone do nothing."""
+    """Return what changes among rows of a log do; before images alone do nothing.
+
+    What a row that moved leaves comes before all that is written.
+    """
     chosen = pa.array(numbers, pa.int64())
-    part = rows.take(chosen).append_column("row", chosen)
-    part = part.filter(pc.and_(pc.equal(part["kind"], CHANGE), pc.invert(is_lone_before(part))))
-    effects = part[EFFECTS].combine_chunks()
-    parents, flat = pc.list_parent_indices(effects), effects.flatten()
-    of_effect = dict(zip(flat.type.names, flat.flatten(), strict=True))
+    part = rows.take(chosen).append_column(_ROW, chosen)
+    part = part.filter(pc.is_in(part[EFFECT], pa.array(sorted(APPLIED))))
+    has_moved = pc.is_valid(part["before_key"])
+    moved = part.filter(has_moved) if pc.any(has_moved).as_py() else part.slice(0, 0)
+    deletes = pa.repeat(pa.scalar(DELETE), len(moved))
+    written = pc.if_else(pc.is_in(part[EFFECT], pa.array(["keys", "patch"])), "patch", part[EFFECT])
+    return pa.concat_tables(
+        [
+            _mutations(moved, "before_key", deletes, minor=0),
+            _mutations(part, "key", written, minor=None),
+        ]
+    )
+
+
+def _mutations(part: pa.Table, key: str, kind: Any, *, minor: int | None) -> pa.Table:
+    """Return the mutations of a kind of the rows that a column names."""
+    sequence = part["sequence"]
+    seconds = pc.struct_field(sequence, "minor")
+    if minor is not None:
+        seconds = pc.if_else(pc.is_valid(seconds), pa.scalar(minor, pa.int64()), None)
     places = {
-        name: pc.coalesce(*(part[column] for column in columns), pa.scalar(missing)).take(parents)
+        name: pc.coalesce(*(part[column] for column in columns), pa.scalar(missing))
         for name, (columns, missing) in POSITION.items()
     }
-    is_delete = pc.equal(of_effect["kind"], DELETE)
-    afters = part["after"].take(parents)
+    is_delete = pc.equal(kind, DELETE)
     found = {
-        **{name: of_effect[name] for name in ("key", "kind", "names")},
-        "major": pc.struct_field(of_effect["sequence"], "major"),
-        "minor": pc.struct_field(of_effect["sequence"], "minor"),
+        "key": part[key],
+        "kind": kind,
+        "names": _names(part, kind),
+        "major": pc.struct_field(sequence, "major"),
+        "minor": seconds,
         **places,
-        "element": part["element"].take(parents),
-        "after": pc.if_else(is_delete, pa.scalar(None, pa.string()), afters),
-        NUMBER: part["row"].take(parents),
+        "element": part["element"],
+        "after": pc.if_else(is_delete, pa.scalar(None, pa.string()), part["after"]),
+        NUMBER: part[_ROW],
     }
     return pa.table(found, MUTATIONS)
+
+
+def _names(part: pa.Table, kind: Any) -> Any:
+    """Return the columns that patches set or remove; NULL for all else."""
+    is_patch = pc.equal(kind, "patch")
+    if not pc.any(is_patch).as_py():
+        return pa.nulls(len(part), pa.list_(pa.string()))
+    columns = (part[name].to_pylist() for name in (EFFECT, "key", "before", "after"))
+    found = [
+        names_of(*texts) if effect == "patch" else [] if effect == "keys" else None
+        for effect, *texts in zip(*columns, strict=True)
+    ]
+    return pa.array(found, pa.list_(pa.string()))
 
 
 def fitted(found: pa.Table, shape: Shape) -> Fitted:
@@ -87,11 +120,25 @@ def fitted(found: pa.Table, shape: Shape) -> Fitted:
     both = found.set_column(0, "key", made.keys).append_column(CONTENT, made.rows)
     numbers = {found[NUMBER][index].as_py(): why for index, why in made.failures.items()}
     failures = {number: why for number, why in numbers.items() if number is not None}
-    if made.failures:
-        of_change = enumerate(found[NUMBER].to_pylist())
-        good = [index not in made.failures and n not in failures for index, n in of_change]
-        both = both.filter(pa.array(good, pa.bool_()))
-    return Fitted(both, failures, made.rounded)
+    return Fitted(without(both, made.failures, failures), failures, made.rounded)
+
+
+def without(found: pa.Table, indexes: Collection[int], refused: Collection[int]) -> pa.Table:
+    """Return mutations without some, and without all of refused changes, by their numbers.
+
+    A change is applied as a whole: a row stays whose move is refused, also if its images came as
+    two messages.
+    """
+    if not indexes and not refused:
+        return found
+    columns = (found[name].to_pylist() for name in (NUMBER, "major"))
+    each = [*zip(*columns, strict=True)]
+    majors = {major for number, major in each if number in refused}
+    kept = [
+        index not in indexes and (major not in majors if number is None else number not in refused)
+        for index, (number, major) in enumerate(each)
+    ]
+    return found.filter(pa.array(kept, pa.bool_()))
 
 
 def is_easy(found: pa.Table) -> Any:

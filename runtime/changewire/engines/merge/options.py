@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.effects import EffectsDecoder
 from changewire.engines.merge.delta import check_path
 from changewire.engines.options import TableOptions
-from changewire.engines.typed.decode import CheckedEffectsDecoder
 from changewire.engines.typed.options import AppliedOptions, applied_options
 from changewire.tables.names import absolute, is_path, template_of
 
@@ -22,15 +20,13 @@ class LocalOptions(AppliedOptions):
     log: str
     adopts: bool = False
 
-    def decoder(self) -> EffectsDecoder:
-        """Return what decodes messages; rows of one type for all tables are checked by it."""
-        if self.one_type is not None:
-            return CheckedEffectsDecoder(self.decode_options, self.one_type)
-        return super().decoder()
-
 
 def local_options(
-    decode_options: DecodeOptions, asked: TableOptions, *, log: str, adopt_table: bool = False
+    decode_options: DecodeOptions | None,
+    asked: TableOptions,
+    *,
+    log: str,
+    adopt_table: bool = False,
 ) -> LocalOptions:
     """Return options, checked."""
     for place in (log, asked.target):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
-from changewire.engines.effects import EFFECTS
+from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
@@ -71,11 +71,9 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = {}
     schemas: list[SchemaOf] = []
     for route, numbers in facts.rows.items() if options.are_typed else ():
-        part = rows.take(pa.array(numbers, pa.int64()))
-        effects = part[EFFECTS]
-        firsts = pc.list_element(effects.filter(pc.greater(pc.list_value_length(effects), 0)), 0)
-        texts = pc.struct_field(firsts, "key").to_pylist()
-        names = Counter(tuple(sorted(_key(text))) for text in texts)
+        part = rows.select(["key", EFFECT]).take(pa.array(numbers, pa.int64()))
+        named = part.filter(pc.not_equal(part[EFFECT], "none"))["key"].to_pylist()
+        names = Counter(tuple(sorted(_key(key))) for key in named)
         if names:
             keys[route] = names
     if options.has_embedded:
@@ -85,21 +83,18 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
 
 def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
     """Return the schemas in the messages of routes, in the order of their first messages."""
-    first: dict[Any, tuple[Any, int]] = {}
-    columns = rows.select(["after", "schema_fingerprint", *ELEMENT_PLACE])
+    first: dict[SchemaOf, Any] = {}
+    has_schema = pc.is_valid(rows["schema_fingerprint"])
+    said = {name: rows[name] for name in (DECLARED, *ELEMENT_PLACE)}
+    columns = pa.table({**said, "has_schema": has_schema, "has_row": pc.is_valid(rows["after"])})
+    columns = columns.set_column(0, DECLARED, columns[DECLARED].dictionary_encode())
     for route, numbers in facts.rows.items():
-        part = columns.take(pa.array(numbers, pa.int64())).to_pylist()
-        for number, row in zip(numbers, part, strict=True):
-            has_row, fingerprint = row["after"] is not None, row["schema_fingerprint"]
-            one, place = (route, has_row, fingerprint), (position_in(row), number)
-            if has_row or fingerprint is not None:
-                first[one] = min(place, first.get(one, place))
-    ordered = sorted(first.items(), key=itemgetter(1))
-    values = rows["value"]
-    return [
-        SchemaOf(route, fingerprint, values[number].as_py() or b"")
-        for (route, _, fingerprint), (_, number) in ordered
-    ]
+        part = columns.take(pa.array(numbers, pa.int64()))
+        part = part.filter(pc.or_(part["has_schema"], part["has_row"]))
+        for row in part.to_pylist():
+            one, place = SchemaOf(route, row[DECLARED], row["has_schema"]), position_in(row)
+            first[one] = min(place, first.get(one, place))
+    return [one for one, _ in sorted(first.items(), key=itemgetter(1))]
 
 
 def refused_in(
@@ -112,7 +107,7 @@ def refused_in(
     for reason in reasons:
         for route in reason.routes:
             numbers = [one for one in facts.rows.get(route, ()) if one not in found]
-            part = rows.select(["key", "after", "schema_fingerprint"])
+            part = rows.select(["key", "after", "schema_fingerprint", DECLARED])
             each = part.take(pa.array(numbers, pa.int64())).to_pylist()
             for number, row in zip(numbers, each, strict=True):
                 if reason.takes(row):

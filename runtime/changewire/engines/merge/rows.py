@@ -8,7 +8,7 @@ sequence, or if its row was patched: what the row becomes depends on the current
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +28,7 @@ from changewire.engines.merge.mutations import (
     is_easy,
     newest,
     with_order,
+    without,
 )
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.sieve import Sieve
@@ -77,7 +78,6 @@ class TableMerge:
         found, failures, rounded = fitted(mutations, self.shape)
         counts["sequence_inherited"] += found["major"].null_count
         counts["rounded_numbers"] += rounded
-        found = _without(found, {}, failures)
         while True:
             deletes = self._deletes(found)
             rows, failed = self._rows(found, table, deletes)
@@ -95,7 +95,7 @@ class TableMerge:
                 return counts, failures
             numbers = found[NUMBER].to_pylist()
             refused = {numbers[i]: constraint_refusal(name) for i, name in broken.items()}
-            found = _without(found, broken, refused)
+            found = without(found, broken, refused)
             failures |= {number: why for number, why in refused.items() if number is not None}
 
     def _rows(
@@ -210,16 +210,6 @@ class TableMerge:
 def _state(fields: Mapping[str, Any] | None, values: Row) -> State:
     """Return the state of a row; one that something else has made is older than every change."""
     return full_image(OLDEST, values) if fields is None else state_from(fields, values)
-
-
-def _without(found: pa.Table, indexes: Container[int], refused: Container[int]) -> pa.Table:
-    """Return mutations without some, and without all of refused changes, by their numbers.
-
-    A change is applied as a whole: a row stays whose move is refused.
-    """
-    numbers = enumerate(found[NUMBER].to_pylist())
-    kept = [i not in indexes and (n is None or n not in refused) for i, n in numbers]
-    return found.filter(pa.array(kept, pa.bool_()))
 
 
 def _as_rows(found: pa.Table, schema: pa.Schema) -> pa.Table:

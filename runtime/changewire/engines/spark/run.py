@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.decode import Decoder
 from changewire.engines.errors import StreamError
 from changewire.engines.messages import counts_of
 from changewire.engines.options import (
@@ -121,7 +122,7 @@ def _run_query(
 
 @contextmanager
 def as_asked() -> Generator[None, None, None]:
-    """Raise a `StreamError` where options do not fit; later a ValueError is a fault of ours."""
+    """Raise a `StreamError` if options do not fit; later a ValueError is a fault of ours."""
     try:
         yield
     except ValueError as error:
@@ -161,4 +162,4 @@ def _started(
         return land_counted(frames_by(decode_options, messages), stream)
     log = LogPlace(stream.log, stream.table_format)
     how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
-    return start(messages, how, stream.listener, stream.trigger)
+    return start(messages, how, Decoder(decode_options), stream.listener, stream.trigger)

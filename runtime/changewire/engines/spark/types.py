@@ -147,7 +147,21 @@ def _rows(kinds: str, own: list[StructField]) -> StructType:
     )
 
 
-ROWS: Final = _rows("change, control or dead_letter.", _nullable(CHANGE, layout.CHANGE_COLUMNS))
+_OF_CHANGE: Final = [
+    *_nullable(CHANGE, layout.CHANGE_COLUMNS),
+    _commented(
+        layout.EFFECT,
+        StringType(),
+        "Effect of the change on its row: full, patch, keys, delete, before or none.",
+    ),
+    _commented(
+        layout.DECLARED,
+        StringType(),
+        "Names and types of the columns that the message's schema declares, JSON text.",
+    ),
+]
+
+ROWS: Final = _rows("change, control or dead_letter.", _OF_CHANGE)
 """Decoded rows, as `changewire.engines.decode` makes them."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -13,10 +13,9 @@ from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder
-from changewire.engines.effects import LeanEffectsDecoder
 from changewire.engines.elements import Elements
 from changewire.engines.messages import MessageDecoder
-from changewire.engines.native import Form, Kernel, RowType, kernel_of
+from changewire.engines.native import Kernel, RowType, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.readings import kernel_readings
@@ -33,12 +32,7 @@ class TypedDecoder(Decoder):
     A column whose name differs from one of the type in case only is that one, unless the type has
     several such; two for one make the element a dead letter, and so does a value that does not fit
     its column. Columns that the type does not name go to ``attributes`` as ``undeclared``.
-
-    Attributes:
-        form: What is made of rows; as ``text`` they stay JSON text, and only have to fit the type.
     """
-
-    form: ClassVar[Form] = "columns"
 
     def __init__(self, decode_options: DecodeOptions, row: pa.Schema) -> None:
         """Check that rows can have the columns, which are as `types.row_columns` returns them."""
@@ -51,11 +45,11 @@ class TypedDecoder(Decoder):
         return {"decode_options": self.decode_options, "_row": self._row}
 
     def _kernel(self) -> Kernel | None:
-        return kernel_of(self.decode_options, row=self._kernel_row())
+        return kernel_of(self.decode_options, self._kernel_row())
 
     def _kernel_row(self) -> RowType:
         """Return the type of rows as the kernel takes it."""
-        return RowType(without_metadata(self._row), [*kernel_readings(self._row)], self.form)
+        return RowType(without_metadata(self._row), [*kernel_readings(self._row)])
 
     @property
     def _kind(self) -> pa.StructType:
@@ -79,9 +73,7 @@ class TypedDecoder(Decoder):
             return result, leniencies
         used: list[str] = []
         try:
-            named = self._named(result, used)
-            typed = self._typed(named, used)
-            return typed if self.form == "columns" else named, leniencies + used
+            return self._typed(self._named(result, used), used), leniencies + used
         except CellError as error:
             issue = error.issue
         except RecursionError:
@@ -118,19 +110,10 @@ class TypedDecoder(Decoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
-        for name in _IMAGES if self.form == "columns" else ():
+        for name in _IMAGES:
             values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, self._kind)
         return columns
-
-
-class CheckedEffectsDecoder(LeanEffectsDecoder, TypedDecoder):
-    """Decodes into rows of JSON text with effects, and refuses elements that do not fit a type."""
-
-    form: ClassVar[Form] = "text"
-
-    def _kernel(self) -> Kernel | None:
-        return kernel_of(self.decode_options, effects=True, row=self._kernel_row())
 
 
 def decoder_of(decode_options: DecodeOptions, row_schema: RowsAs = "json") -> Decoder:

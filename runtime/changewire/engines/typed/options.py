@@ -12,7 +12,6 @@ from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.by_table import Unmatched
-from changewire.engines.effects import EffectsDecoder, LeanEffectsDecoder
 from changewire.engines.options import TableOptions
 from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, Template
@@ -32,13 +31,11 @@ class AppliedOptions:
     """How changes are applied.
 
     Attributes:
-        decode_options: How messages are read.
         tables: How tables are written.
         routing: How sources find their tables.
         rows: How tables have their rows, by the name of a source; `ANY` for all others.
     """
 
-    decode_options: DecodeOptions
     tables: TableOptions
     routing: Routing
     rows: Mapping[str, Rows]
@@ -63,12 +60,6 @@ class AppliedOptions:
         """Whether a table has its rows as JSON text."""
         return "json" in self.rows.values() or ANY not in self.rows
 
-    @property
-    def one_type(self) -> pa.Schema | None:
-        """The type of the rows of all tables, if there is one."""
-        found = self.rows.get(ANY) if len(self.rows) == 1 else None
-        return None if isinstance(found, str) else found
-
     def rows_of(self, target: Target) -> Rows:
         """Return how a table has its rows."""
         name = ".".join(target.origin)
@@ -80,19 +71,16 @@ class AppliedOptions:
         names = [name for name in self.rows if name != ANY and name not in tables]
         return Unmatched(names, tables[:_SHOWN]) if names else None
 
-    def decoder(self) -> EffectsDecoder:
-        """Return what decodes messages for tables that have not all one type."""
-        kind = EffectsDecoder if self.has_embedded else LeanEffectsDecoder
-        return kind(self.decode_options)
-
 
 def applied_options(
-    decode_options: DecodeOptions, asked: TableOptions, template: Template, places: Iterable[str]
+    decode_options: DecodeOptions | None,
+    asked: TableOptions,
+    template: Template,
+    places: Iterable[str],
 ) -> dict[str, Any]:
     """Return the attributes of `AppliedOptions`; no table may be at some places."""
     reserved, by_table = reserved_places(template, places), types_by_table(asked.row_schema)
     return {
-        "decode_options": decode_options,
         "tables": asked,
         "routing": Routing(
             template,
@@ -105,10 +93,11 @@ def applied_options(
     }
 
 
-def _rows(row_schema: Any, decode_options: DecodeOptions) -> Rows:
+def _rows(row_schema: Any, decode_options: DecodeOptions | None) -> Rows:
     if isinstance(row_schema, str) and row_schema == "json":
         return "json"
     if isinstance(row_schema, str) and row_schema == "embedded":
-        embedded.check_format(decode_options.format)
+        if decode_options is not None:
+            embedded.check_format(decode_options.format)
         return "embedded"
     return given_columns(row_schema, decode_options)

@@ -10,11 +10,10 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.declared import columns_of_text
 from changewire.engines.errors import OutputError
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
-from changewire.engines.typed.schemas import declared
 from changewire.engines.typed.types import (
     StructJson,
     columns_as_json,
@@ -25,16 +24,22 @@ from changewire.engines.typed.types import (
 from changewire.tables.names import Target
 from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
-_NONE = ""
-"""Instead of the fingerprint of messages without a schema, and of the columns that are given."""
+_GIVEN = ""
+"""Instead of the text of declared columns: those that are given."""
 
 
-class SchemaOf(Struct):
-    """A schema in messages of a route, with the first of them; None for those that have none."""
+class SchemaOf(Struct, frozen=True):
+    """What the schemas in messages of a route declare; None without one that can be read.
+
+    Attributes:
+        route: Where the messages come from.
+        columns: Text of the columns, see `changewire.engines.declared`.
+        has_schema: Whether the messages have a schema.
+    """
 
     route: RouteKey
-    fingerprint: str | None
-    message: bytes
+    columns: str | None
+    has_schema: bool
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class BatchSources:
         changes: How many changes there are.
         key_missing: How many of them have no key; they go nowhere.
         keys: Columns of the keys, by where changes come from; and how many changes have them.
-        schemas: Those in messages, in the order of their first messages.
+        schemas: What those in messages declare, in the order of their first messages.
     """
 
     route_keys: list[RouteKey]
@@ -64,20 +69,24 @@ class RefusedRows:
         routes: Where they come from.
         why: Why they are refused.
         keys: If given, only changes that name their rows by other columns.
-        fingerprint: If given, only changes with a row of this schema; None: without one.
+        columns: If given, only changes with a row whose message declares these columns; None: that
+            declares none.
+        has_schema: For these, whether their message has a schema.
     """
 
     routes: list[RouteKey]
     why: Refusal
     keys: tuple[str, ...] | None = None
-    fingerprint: str | UnsetType | None = UNSET
+    columns: str | UnsetType | None = UNSET
+    has_schema: bool = True
 
     def takes(self, row: Mapping[str, Any]) -> bool:
         """Whether the decoded row of a change from these sources is one of them."""
         if self.keys is not None:
             return row["key"] is not None and _names(row["key"]) != sorted(self.keys)
-        if self.fingerprint is not UNSET:
-            return row["schema_fingerprint"] == self.fingerprint and row["after"] is not None
+        if self.columns is not UNSET:
+            is_same = row["columns"] == self.columns and row["after"] is not None
+            return is_same and (row["schema_fingerprint"] is not None) == self.has_schema
         return True
 
 
@@ -188,18 +197,20 @@ def table_plan(
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     used = [schema for schema in sources.schemas if schema.route in routes]
+    reasons: dict[str, str] = {}
     if isinstance(rows, str):
-        by_schema, reasons = _declared(used, options.decode_options)
+        texts = dict.fromkeys(one.columns for one in used if one.columns is not None)
+        by_schema = {text: columns_of_text(text) for text in texts}
     else:
-        by_schema, reasons = {_NONE: columns_as_json(rows)}, {}
+        by_schema = {_GIVEN: columns_as_json(rows)}
     faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
     reasons |= {one: fault for one, fault in faults.items() if fault is not None}
     kept = [(one, rules.kept(of)) for one, of in by_schema.items() if one not in reasons]
     found = evolved(current, kept, options.tables.schema_evolution, rules.widens)
     reasons |= found.refused
     if not isinstance(rows, str) and reasons:
-        raise OutputError(f"{table.target.name}: {reasons[_NONE]}")
-    refusals += _mismatches(used, reasons)
+        raise OutputError(f"{table.target.name}: {reasons[_GIVEN]}")
+    refusals += _mismatches(used, reasons) if isinstance(rows, str) else ()
     of_key = struct_json([field_json(one, "string") for one in keys or ()])
     fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(of_key)
     if fault is not None:
@@ -258,21 +269,14 @@ def _other_keys(
             yield RefusedRows([route], Refusal("key-mismatch", "/key", text), keys)
 
 
-def _declared(
-    schemas: list[SchemaOf], decode_options: DecodeOptions
-) -> tuple[dict[str, StructJson], dict[str, str]]:
-    """Return the columns that schemas declare, and why some declare none, by fingerprint."""
-    messages = {one.fingerprint: one.message for one in schemas if one.fingerprint is not None}
-    found, unread = declared(messages, decode_options)
-    if any(one.fingerprint is None for one in schemas):
-        unread[_NONE] = "the message has no schema"
-    return found, unread
-
-
-def _mismatches(schemas: list[SchemaOf], reasons: dict[str, str]) -> Iterator[RefusedRows]:
-    """Yield why rows are refused whose schemas do not fit."""
+def _mismatches(schemas: list[SchemaOf], reasons: Mapping[str, str]) -> Iterator[RefusedRows]:
+    """Yield why rows are refused whose schemas do not fit; `reasons` are by declared columns."""
     for schema in schemas:
-        reason = reasons.get(schema.fingerprint or _NONE)
+        lack = "the schema in the message declares no columns that can be read"
+        lack = lack if schema.has_schema else "the message has no schema"
+        reason = lack if schema.columns is None else reasons.get(schema.columns)
         if reason is not None and schema.route[1] == WRITE:
             why = Refusal("schema-mismatch", "/after", reason)
-            yield RefusedRows([schema.route], why, fingerprint=schema.fingerprint)
+            yield RefusedRows(
+                [schema.route], why, columns=schema.columns, has_schema=schema.has_schema
+            )

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.schemas import MOST_SCHEMAS
 from changewire.changes.vendors import VendorKeywords, with_defaults, without_defaults
-from changewire.codec import codec
-from changewire.codec.border import RESOURCE_ERRORS
-from changewire.engines.effects import EffectsDecoder
+from changewire.engines.declared import columns_of_text
+from changewire.engines.decode import Decoder
+from changewire.engines.layout import DECLARED
 from changewire.engines.typed.evolve import evolved
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 from changewire.engines.typed.types import StructJson, columns_of, row_columns
@@ -118,24 +117,6 @@ def _say_unused(name: str, keywords: str) -> None:
     )
 
 
-def declared(
-    messages: Mapping[str, bytes], decode_options: DecodeOptions
-) -> tuple[dict[str, StructJson], dict[str, str]]:
-    """Return the columns that schemas declare, and why some declare none."""
-    found: dict[str, StructJson] = {}
-    unread: dict[str, str] = {}
-    for fingerprint, message in messages.items():
-        try:
-            found[fingerprint] = _columns(message, decode_options)
-        except ValueError as error:  # noqa: PERF203 - there are few schemas
-            unread[fingerprint] = str(error)
-        except RESOURCE_ERRORS:
-            raise
-        except Exception as error:  # noqa: BLE001 - one hostile schema must not end the stream
-            unread[fingerprint] = f"reading the schema raised {type(error).__name__}"
-    return found, unread
-
-
 def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOptions) -> pa.Schema:
     """Return one set of columns for all messages, by the schemas in them.
 
@@ -143,35 +124,16 @@ def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOp
     left to the values: those that do not fit are dead letters. At most `MOST_SCHEMAS` are read.
     """
     embedded.check_format(decode_options.format)
-    messages: dict[str, bytes] = {}
-    decode = EffectsDecoder(decode_options)
+    decode, found = Decoder(decode_options), dict[str, StructJson]()
     for batch in batches:
         for rows in decode(batch):
-            for fingerprint, message in _new(rows, messages):
-                if len(messages) < MOST_SCHEMAS:
-                    messages[fingerprint] = message
-    found, _ = declared(messages, decode_options)
+            for text in rows.column(DECLARED).unique().drop_null().to_pylist():
+                if len(found) < MOST_SCHEMAS:
+                    found[text] = columns_of_text(text)
     columns = evolved(None, found.items()).columns
     if not columns["fields"]:
         raise ValueError("no schema in the messages declares a column of a row")
-    return columns_of(columns)
-
-
-def _new(rows: pa.RecordBatch, known: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield fingerprints that are not known yet, each with the first message that has it."""
-    prints = rows.column("schema_fingerprint")
-    for fingerprint in prints.unique().to_pylist():
-        if fingerprint is not None and fingerprint not in known:
-            place = pc.index(prints, pa.scalar(fingerprint, prints.type)).as_py()
-            yield fingerprint, rows.column("value")[place].as_py()
-
-
-def _columns(message: bytes, decode_options: DecodeOptions) -> StructJson:
-    """Return the columns that the schema in a message declares."""
-    name = decode_options.format_of(message)
-    model = codec(name).decode(decode_options.stripped(message))
-    found = embedded.dialect(name).of(model)
-    return _declared(b"" if found is None else found.text, name, decode_options)
+    return columns_of(_typed_by(MESSAGE_SCHEMA, columns))
 
 
 def _declared(schema: Any, format: str, decode_options: DecodeOptions) -> dict[str, Any]:

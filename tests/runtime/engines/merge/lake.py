@@ -18,7 +18,7 @@ import changewire as cw
 import changewire.spark as cws
 from changewire.changes.change_row import row_of
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.effects import LeanEffectsDecoder
+from changewire.engines.decode import Decoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.options import AVAILABLE_NOW, StreamListener, TableOptions
 from changewire.engines.spark.log.place import LogPlace
@@ -33,7 +33,7 @@ COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition",
 TYPE = "value binary, topic string, partition int, offset long"
 
 
-class ChangeDecoder(LeanEffectsDecoder):
+class ChangeDecoder(Decoder):
     """Takes changes themselves for messages, so that any history can be recorded."""
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
@@ -110,7 +110,7 @@ class Lake:
         given: dict[str, Any] = {"default_table": "null", **options}
         how = apply_options(decode, TableOptions(target, **given), log=log, checkpoint=checkpoint)
         stream = self.read(spark)
-        query = start(stream, how, listener, AVAILABLE_NOW, ChangeDecoder(decode))
+        query = start(stream, how, ChangeDecoder(decode), listener, AVAILABLE_NOW)
         cws.await_termination(query)
 
     def apply_messages(self, spark: SparkSession, **options: Any) -> None:

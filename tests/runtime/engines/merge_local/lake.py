@@ -15,7 +15,7 @@ from tests.runtime.tables.model import Content, key_of
 import changewire as cw
 from changewire.changes.change_row import row_of
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.effects import LeanEffectsDecoder
+from changewire.engines.decode import Decoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.merge.apply import Run, apply_changes
 from changewire.engines.merge.options import local_options
@@ -27,7 +27,7 @@ COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition",
 BATCH_SIZE = 1000
 
 
-class ChangeDecoder(LeanEffectsDecoder):
+class ChangeDecoder(Decoder):
     """Takes changes themselves for messages, so that any history can be recorded."""
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[Any]:
@@ -73,7 +73,7 @@ class Lake:
         given: dict[str, Any] = {"default_table": "null", **options}
         tables = TableOptions(places["target"], **given)
         how = local_options(decode, tables, log=places["log"], adopt_table=adopt_table)
-        return Run(how, decoder=ChangeDecoder(decode))
+        return Run(how, ChangeDecoder(decode))
 
     def apply(self, *batches: Sequence[PositionedChange], **options: Any) -> Outcome:
         """Apply changes, a batch after the other in one run."""

@@ -57,7 +57,6 @@ def state(lake: Lake) -> Any:
     ("owner", "name", "after"),
     [
         (Merges, "merge", 0),
-        (Merges, "merge", 1),
         (LocalTable, "merge", 1),
         (LocalLog, "append_refused", 0),
         (LocalLog, "finish", 0),
@@ -335,7 +334,7 @@ def test_a_run_begins_with_few_columns_of_its_log(
     lake, parts = Lake(tmp_path), []
     row = {"id": 1, "name": "a" * 100_000}
     lake.apply_records(records(message("INSERT", 5, row), message("DELETE", 7, row), b"{" * 9999))
-    read = LocalLog.rows
+    read = LocalLog.merged_rows
 
     def seen(log: LocalLog, *given: Any, **options: Any) -> Any:
         for part in read(log, *given, **options):
@@ -343,12 +342,12 @@ def test_a_run_begins_with_few_columns_of_its_log(
             yield part
 
     with monkeypatch.context() as patch:
-        patch.setattr(LocalLog, "rows", seen)
+        patch.setattr(LocalLog, "merged_rows", seen)
         run = lake.run(apply_truncates=True)
+        late = placed(change(key=1, sequence=6, a=1), change(key=2, sequence=6), start=9)
+        assert run.apply(recorded(records_of(late)), "auto", 10).tables == {"inserted": 1}
     assert [len(part) for part in parts] == [2]
     assert parts[0].nbytes < 1000
-    late = placed(change(key=1, sequence=6, a=1), change(key=2, sequence=6), start=9)
-    assert run.apply(recorded(records_of(late)), "auto", 10).tables == {"inserted": 1}
 
 
 def test_threads_of_arrow_call_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,13 +199,14 @@ def test_tables_get_the_columns_that_schemas_declare(tmp_path: Path) -> None:
     assert reasons(lake) == [("schema-mismatch", 2), ("schema-mismatch", 3)]
 
 
-def test_rows_of_one_type_are_checked_before_they_are_logged(tmp_path: Path) -> None:
-    """A row that does not fit the type of all tables is a dead letter; patches set columns."""
+def test_a_row_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """Its change stays whole in the log; columns of text take any value; patches set columns."""
     lake = Lake(tmp_path)
     row = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.float64())])
     recorded = [
         message("INSERT", 1, {"id": 1, "name": "a", "price": 1.5}),
-        message("INSERT", 1, {"id": 2, "name": 3}, types={"id": "LONG", "name": "LONG"}),
+        message("INSERT", 1, {"id": 2, "price": "x"}, types={"id": "LONG", "price": "STRING"}),
+        message("INSERT", 1, {"id": 3, "name": 3}, types={"id": "LONG", "name": "LONG"}),
     ]
     outcome = lake.apply_records(records(*recorded), row_schema=row)
     lake.apply_records(
@@ -213,9 +214,11 @@ def test_rows_of_one_type_are_checked_before_they_are_logged(tmp_path: Path) -> 
         row_schema=row,
         row_image="patch",
     )
-    assert outcome.counts.dead_letters == 1
-    assert [(row["code"], row["offset"]) for row in lake.log("dead_letter")] == [("wrong-type", 1)]
-    assert [(one["id"], one["name"], one["price"]) for one in lake.rows()] == [(1, "a", 2.5)]
+    assert (outcome.counts.dead_letters, outcome.tables) == (0, {"inserted": 2, "refused": 1})
+    (why,) = lake.log("refused")
+    assert (why["code"], why["pointer"], why["offset"]) == ("wrong-type", "/after/price", 1)
+    rows = sorted((one["id"], one["name"], one["price"]) for one in lake.rows())
+    assert rows == [(1, "a", 2.5), (3, "3", None)]
 
 
 def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ from typing import Final
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from changewire.engines.errors import OutputError
-from changewire.engines.log import STATISTICS, STATISTICS_OPTION
+from changewire.engines.log import ADDED, STATISTICS, STATISTICS_OPTION
 from changewire.engines.options import LOG_FORMATS
 from changewire.engines.spark.jvm import RAISED
+from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.python import check_python
 from changewire.engines.typed.types import differing
 from changewire.tables.names import is_path
@@ -75,6 +76,8 @@ class LogPlace:
             )
         found = self.schema(spark)
         needed = columns.jsonValue()
+        if found is not None and "op" in found.names:
+            found = self._evolved(spark, found)
         for name, kind, has in differing(found.jsonValue(), needed) if found is not None else ():
             raise OutputError(
                 f"log: a column {name} of type {kind} is needed, and {self.target} {has}; choose "
@@ -82,14 +85,25 @@ class LogPlace:
             )
         return found is not None
 
+    def _evolved(self, spark: SparkSession, found: StructType) -> StructType:
+        """Add the columns that a log of an earlier version lacks, and return its columns."""
+        lacking = [name for name in ADDED if name not in found.names]
+        if not lacking:
+            return found
+        if self.table_format != "parquet":
+            table = f"delta.{quoted(self.target)}" if self.is_path else self.target
+            columns = ", ".join(f"{quoted(name)} STRING" for name in lacking)
+            spark.sql(f"ALTER TABLE {table} ADD COLUMNS ({columns})")
+        return StructType([*found.fields, *(StructField(name, StringType()) for name in lacking)])
+
     def read(self, spark: SparkSession) -> DataFrame:
-        """Return its rows, which workers in Python may read."""
+        """Return its rows, which workers in Python may read; columns of `ADDED` may be NULL."""
         check_python(spark)
         if self.is_path:
-            return spark.read.format(self.table_format).load(self.target)
+            return completed(spark.read.format(self.table_format).load(self.target))
         if self.table_format == "iceberg":  # its catalog keeps a snapshot for a while
             spark.catalog.refreshTable(self.target)
-        return spark.table(self.target)
+        return completed(spark.table(self.target))
 
     def add(self, rows: DataFrame, options: dict[str, str] | None = None) -> None:
         """Append rows in one commit, with options of the format."""
@@ -121,6 +135,14 @@ class LogPlace:
             return {}
         names = (name for name in STATISTICS if name.partition(".")[0] in rows.columns)
         return {STATISTICS_OPTION: ",".join(names)}
+
+
+def completed(rows: DataFrame) -> DataFrame:
+    """Return rows of a log with the columns of `ADDED`, NULL in logs of earlier versions."""
+    if "content" in rows.columns:
+        return rows
+    lacking = [name for name in ADDED if name not in rows.columns]
+    return rows.withColumns({name: F.lit(None).cast("string") for name in lacking})
 
 
 def schema_of(spark: SparkSession, table_format: str, target: str) -> StructType | None:

@@ -27,6 +27,9 @@ from changewire.version import VERSION
 IS_LATER: Final = f"other.{ATTEMPT} > row.{ATTEMPT}"
 """Condition of `without`: the other row is of a later replay."""
 
+IS_SAME: Final = f"other.{ATTEMPT} = row.{ATTEMPT}"
+"""Condition of `without`: the other row is of the same replay."""
+
 _IS_KNOWN: Final = (
     f"other.kind NOT IN ('{DEAD_LETTER}', '{CLOSED}') "
     f"OR (row.kind = '{DEAD_LETTER}' AND row.value <=> other.value)"
@@ -41,14 +44,12 @@ def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
     return rows.withColumns(added).select(*map(quoted, columns))
 
 
-def refused_rows(
-    rows: DataFrame, why: Column, format: str, attempt: Column | None = None
-) -> DataFrame:
+def refused_rows(rows: DataFrame, why: Column, attempt: Column | None = None) -> DataFrame:
     """Return the rows that say why changes are refused, by the `Refusal` of each as a struct."""
     reason = {name: why[name] for name in Refusal._fields}
     # `Refusal.text` says the same.
     text = F.concat_ws(": ", reason["code"], reason["pointer"], reason["message"])
-    marked = {"kind": F.lit(REFUSED), "format": F.lit(format), **reason, "message": text}
+    marked = {"kind": F.lit(REFUSED), **reason, "message": text}
     return log_rows(rows.withColumns(marked), attempt)
 
 
@@ -108,6 +109,12 @@ def open_refusals(rows: DataFrame) -> DataFrame:
     return _once(without(found, again, IS_LATER))
 
 
+def accepted_attempts(rows: DataFrame) -> DataFrame:
+    """Return the rows of a log without attempts of changes that no table took."""
+    found = rows.where(F.col("kind") == REFUSED)
+    return without(rows.where(F.col("kind") != REFUSED), found, IS_SAME)
+
+
 def newest(rows: DataFrame, log: DataFrame) -> DataFrame:
     """Return rows of a log without those that a later replay decoded again.
 
@@ -122,7 +129,8 @@ def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> Data
 
     A row without a position is at a place of its own.
     """
-    other = others.where(is_placed()).select(*HELD).alias("other")
+    known = [name for name in HELD if name in others.columns]
+    other = others.where(is_placed()).select(*known).alias("other")
     return rows.alias("row").join(other, _at_one_place() & F.expr(condition), "left_anti")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
@@ -11,11 +12,12 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.applied import check_keys
 from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
+from changewire.engines.log import REFUSED
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.spark.cause import named_errors, repeated_if_lost
 from changewire.engines.spark.decode import DecodedFrames
 from changewire.engines.spark.log.land import check_dead_letters
-from changewire.engines.spark.log.rows import log_rows, refused_rows
+from changewire.engines.spark.log.rows import accepted_attempts, log_rows, refused_rows
 from changewire.engines.spark.merge.facts import BatchFacts, columns_of, facts_of_batch, known_log
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables, persisted
@@ -33,12 +35,16 @@ class Merger:
         query: The tables of the query.
         listener: Called once for each batch.
         native: Sums what the native kernel does; None with Spark Connect.
+        key_columns: Columns of the key that a user named.
+        has_refused: Whether the log has refused changes; None until the first batch.
         known: The content of the log; None until the first batch.
     """
 
     query: QueryTables
     listener: StreamListener = field(default_factory=StreamListener)
     native: KernelTally | None = None
+    key_columns: Sequence[str] | None = None
+    has_refused: bool | None = None
     known: KnownLog | None = None
 
     def __call__(self, rows: DataFrame, number: int) -> None:
@@ -65,18 +71,27 @@ class Merger:
         sources, has_tables = facts.sources, bool(self.known.tables.names)
         check_keys(
             (sources.changes, sources.key_missing),
-            options.decode_options.key_columns,
+            self.key_columns,
             lambda: columns_of(rows),
             has_tables=has_tables,
         )
         log.append(log_rows(rows), batch.query, batch.number)
-        merge = BatchMerge(self.query, self.known, rows, facts, log.read(spark), most)
+        logged = log.read(spark)
+        logged = accepted_attempts(logged) if self._has_refused(logged) else logged
+        merge = BatchMerge(self.query, self.known, rows, facts, logged, most)
         merge.tables()
         refused = merge.refused_changes()
         if refused is not None:
             # Last, so that no kill can lose one: an element may be refused twice.
-            rows = refused_rows(refused, F.col(WHY), options.decode_options.format)
+            rows = refused_rows(refused, F.col(WHY))
             log.append(rows, f"{batch.query}-refused", batch.number)
+            self.has_refused = True
         self.known.add(facts.facts)
         unmatched = options.unmatched(self.known.tables.names.values())
         return Applied(dict(sorted((+merge.counts).items())), merge.by_table, unmatched)
+
+    def _has_refused(self, log: DataFrame) -> bool:
+        """Whether the log has refused changes: to later changes they are as if they never came."""
+        if self.has_refused is None:
+            self.has_refused = not log.where(F.col("kind") == REFUSED).isEmpty()
+        return self.has_refused

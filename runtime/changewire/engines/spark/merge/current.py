@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.log import READ
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import newest, open_refusals, without
 from changewire.engines.spark.merge.becomes import becomes
@@ -77,7 +78,7 @@ def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OL
 
     `mine` are the rows of the log of this table, `floor` is the order of its newest truncate.
     """
-    changes = with_effects(accepted(mine, log))
+    changes = with_effects(accepted(mine, log).select(*READ))
     moved = moved_in(changes.where(F.col("op") == "update"))
     found = (
         mutations_of(changes, shape, moved)

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import reduce
-from operator import itemgetter, or_
+from operator import itemgetter
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Row
@@ -15,9 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.by_table import ChangesByTable, TableChanges
 from changewire.engines.counts import Counts
-from changewire.engines.effects import EFFECTS
 from changewire.engines.known import KnownLog, SourceFacts
-from changewire.engines.layout import CHANGE
+from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE, REFUSED
 from changewire.engines.spark.decode import group_columns
 from changewire.engines.spark.frames import counted_rows, totals
@@ -33,9 +31,8 @@ from changewire.engines.spark.merge.from_log import (
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import is_lone_before, position_columns
-from changewire.engines.typed.images import IMAGE
 from changewire.engines.typed.plan import BatchSources, SchemaOf
-from changewire.tables.mutations import DELETE, WRITES
+from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import NAMES, WRITE, RouteKey, Routing, in_order, route_op
@@ -64,8 +61,8 @@ class BatchFacts:
         facts: What is known of each source.
         least: Least first number of the sequences of writes, by where they come from.
         hard: How many changes need `changewire.tables` to be applied.
-        unfitted: How many changes have no `IMAGE`.
         inherited: How many changes have no sequence.
+        moves: How many changes moved a row to another key.
         texts: How the texts of rows have the columns of their keys, by where they come from.
         by_table: How many changes there are, and how many of them have no key.
     """
@@ -75,8 +72,8 @@ class BatchFacts:
     facts: Mapping[RouteKey, SourceFacts]
     least: Mapping[RouteKey, int]
     hard: int
-    unfitted: int
     inherited: int
+    moves: int
     texts: Mapping[RouteKey, RowText]
     by_table: ChangesByTable
 
@@ -98,16 +95,9 @@ def facts_columns() -> dict[str, Column]:
     major = F.col("sequence.major")
     return {
         "deleted": F.max(F.when(is_change() & deletes_something(), major)),
-        "befores": F.count_if(is_change() & is_lone_before()),
-        "patches": F.count_if(is_change() & (F.col("op") != DELETE) & _may_be_patch()),
+        "befores": F.count_if(is_change() & (F.col(EFFECT) == "before")),
+        "patches": F.count_if(is_change() & F.col(EFFECT).isin("keys", "patch")),
     }
-
-
-def _may_be_patch() -> Column:
-    """Return the condition that a write may not say its whole row; it parses no JSON."""
-    attributes = F.col("attributes")
-    names = (attributes.contains(f'"row_image":"{image}"') for image in ("patch", "keys"))
-    return reduce(or_, names, F.col("after").isNull() & ~is_lone_before())
 
 
 def facts_of(
@@ -136,7 +126,7 @@ def route_key(group: Any) -> RouteKey:
 
 
 def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
-    """Return what one job says of decoded rows with effects; it fills their cache.
+    """Return what one job says of rows; it fills their cache.
 
     Args:
         rows: The rows.
@@ -144,21 +134,21 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
     """
     major, op = F.col("sequence.major"), F.col("op")
     has_key = is_change()
-    last = F.get(EFFECTS, F.size(EFFECTS) - 1)
-    is_hard = (last["kind"] == "patch") | last["sequence"].isNull()
+    is_hard = F.col(EFFECT).isin("keys", "patch") | F.col("sequence").isNull()
     found = {
         **facts_columns(),
         "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
         "least": F.min(F.when(has_key & (op != DELETE) & ~is_lone_before(), major)),
-        "hard": F.count_if(has_key & (F.size(EFFECTS) > 0) & is_hard),
-        "unfitted": F.count_if(has_key & _is_unfitted(rows)),
+        "hard": F.count_if(has_key & F.col(EFFECT).isin(*APPLIED) & is_hard),
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
+        "moves": F.count_if(has_key & F.col("before_key").isNotNull()),
     }
     groups = [*group_columns(), F.col("source")["system"].alias("system")]
     if options.has_json:
-        found |= _text_columns(has_key, last["key"])
+        found |= _text_columns(has_key)
     if options.are_typed:
-        groups.append(F.json_object_keys(F.get(EFFECTS, F.lit(0))["key"]).alias("names"))
+        named = F.when(has_key & (F.col(EFFECT) != "none"), F.col("key"))
+        groups.append(F.json_object_keys(named).alias("names"))
     sums = (column.alias(name) for name, column in found.items())
     counted = rows.groupBy(*groups).agg(*totals(), *sums).collect()
     counts = counted_rows(counted, Counts()).checked()
@@ -170,8 +160,8 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         if one["least"] is not None:
             key = route_key(one)
             least[key] = min(one["least"], least.get(key, one["least"]))
-    hard, unfitted, inherited = (
-        sum(one[name] for one in changes) for name in ("hard", "unfitted", "inherited")
+    hard, inherited, moves = (
+        sum(one[name] for one in changes) for name in ("hard", "inherited", "moves")
     )
     return BatchFacts(
         counts,
@@ -179,8 +169,8 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
         least,
         hard,
-        unfitted,
         inherited,
+        moves,
         _texts(changes) if options.has_json else {},
         _by_table(counted),
     )
@@ -194,10 +184,10 @@ def _by_table(groups: Iterable[Row]) -> ChangesByTable:
     return found
 
 
-def _text_columns(has_key: Column, key: Column) -> dict[str, Column]:
+def _text_columns(has_key: Column) -> dict[str, Column]:
     """Return how many rows are written, with all columns of their keys and without any."""
     after = F.col("after")
-    names = F.json_object_keys(key)
+    names = F.json_object_keys("key")
     lacking = F.size(F.array_except(names, F.json_object_keys(after)))
     is_row = has_key & after.isNotNull()
     return {
@@ -237,34 +227,30 @@ def _sources(
     )
 
 
-def _is_unfitted(rows: DataFrame) -> Column:
-    """Return the condition that a change has effects, and no `IMAGE`."""
-    if IMAGE not in rows.columns:
-        return F.lit(True)  # noqa: FBT003 - a column of this value
-    return F.col(IMAGE).isNull() & (F.size(EFFECTS) > 0)
-
-
 def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
-    """Return the schemas in the messages of routes, in the order of their first messages.
+    """Return what the schemas in messages of routes declare, in the order of their first messages.
 
-    The rows have the messages of all changes.
+    Only numbers are aggregated: for others Spark sorts the rows.
     """
-    place = F.struct(*position_columns())
+    topic, partition, offset, _ = position_columns()
     groups = {
         "op": F.when(F.col("op").isin(*WRITES), "upsert").otherwise(F.col("op")),
         **{name: F.col("source")[name] for name in NAMES},
-        "has_row": F.col("after").isNotNull(),
-        "fingerprint": F.col("schema_fingerprint"),
+        "has_schema": F.col("schema_fingerprint").isNotNull(),
+        "declared": F.col(DECLARED),
+        "topic": topic,
+        "partition": partition,
     }
-    chosen = rows.where(is_change() | is_truncate())
-    grouped = chosen.groupBy(*(column.alias(name) for name, column in groups.items())).agg(
-        F.min(place).alias("first"), F.min_by("value", place).alias("message")
-    )
-    return [
-        SchemaOf(route_key(group), group["fingerprint"], bytes(group["message"]))
-        for group in sorted(grouped.collect(), key=itemgetter("first"))
-        if (group["has_row"] or group["fingerprint"] is not None) and route_key(group) in routes
-    ]
+    has_some = F.col("after").isNotNull() | F.col("schema_fingerprint").isNotNull()
+    chosen = rows.where((is_change() | is_truncate()) & has_some)
+    grouped = chosen.groupBy(*(column.alias(name) for name, column in groups.items()))
+    first: dict[SchemaOf, Any] = {}
+    for group in grouped.agg(F.min(offset).alias("offset")).collect():
+        if (route := route_key(group)) in routes:
+            one = SchemaOf(route, group["declared"], group["has_schema"])
+            place = group["topic"], group["partition"], group["offset"]
+            first[one] = min(place, first.get(one, place))
+    return [one for one, _ in sorted(first.items(), key=itemgetter(1))]
 
 
 def columns_of(rows: DataFrame) -> set[str]:

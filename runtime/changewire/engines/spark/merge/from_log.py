@@ -1,49 +1,44 @@
-"""Changes of a log, with their effects on rows: as decoded rows have it."""
+"""Conditions on the rows of a log, and their effects on rows of tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import ArrayType, StructField, StructType
 
-from changewire.engines.effects import EFFECTS, effects_of_logged
+from changewire.engines import effects
 from changewire.engines.known import KnownLog
-from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import READ
-from changewire.engines.spark.merge.shapes import arrow_schema
-from changewire.engines.spark.parts import is_lone_before, position_columns
+from changewire.engines.layout import CHANGE, CONTROL, EFFECT
+from changewire.engines.spark.parts import position_columns
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, TRUNCATE, Routing, has_one_source
-from changewire_messages.tables.spark import ROW_MUTATION
-
-_MOST: Final = 1024
 
 
-def with_effects(changes: DataFrame, columns: Sequence[str] = READ) -> DataFrame:
-    """Return columns of changes of a log with the column `EFFECTS`, for `mutations_of`."""
-    chosen = changes.select(*columns)
-    kind = StructType([*chosen.schema.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))])
-    return chosen.mapInArrow(_effects, kind)
+def with_effects(rows: DataFrame) -> DataFrame:
+    """Return rows of a log with the effects of changes that were landed before logs had them."""
+    is_old = (F.col("kind") == CHANGE) & F.col(EFFECT).isNull()
+    old = rows.where(is_old)
+    if old.isEmpty():
+        return rows
+    schema = rows.schema
 
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from effects.with_effects(pa.Table.from_batches([batch])).to_batches()
 
-def _effects(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    kind = arrow_schema(StructType([StructField(EFFECTS, ArrayType(ROW_MUTATION))])).field(0).type
-    for batch in batches:
-        for start in range(0, len(batch), _MOST):
-            part = batch.slice(start, _MOST)
-            read = part.select([*READ])
-            found = [effects_of_logged(row) for row in read.to_pylist()]
-            yield part.append_column(EFFECTS, pa.array(found, kind))
+    return rows.where(~F.coalesce(is_old, F.lit(False))).unionByName(  # noqa: FBT003 - a column
+        old.mapInArrow(each, schema)
+    )
 
 
 def deletes_something() -> Column:
     """Return the condition that a change of a log may delete a row."""
-    return (F.col("op") == DELETE) | F.col("before_key").isNotNull() | is_lone_before()
+    is_before = F.col(EFFECT) == "before"
+    return (F.col("op") == DELETE) | F.col("before_key").isNotNull() | is_before
 
 
 def feeds(routing: Routing, target: Target, known: KnownLog) -> Any:

@@ -16,7 +16,7 @@ from pyspark.sql.types import LongType, StringType
 from changewire.engines.log import READ
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
-from changewire.engines.spark.merge.from_log import is_change, order_column, with_effects
+from changewire.engines.spark.merge.from_log import is_change, order_column
 from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.engines.spark.parts import is_lone_before
@@ -81,8 +81,8 @@ def logged_deletes(
     if not with_befores:
         return found
     with changed(log.sparkSession, INTERPRETED):
-        moved = moved_in(with_effects(changes.where(F.col("op") == "update"))).localCheckpoint()
-    nothing = with_effects(deletes.where(F.lit(False)))  # noqa: FBT003 - a column of this value
+        moved = moved_in(changes.where(F.col("op") == "update")).localCheckpoint()
+    nothing = deletes.where(F.lit(False))  # noqa: FBT003 - a column of this value
     return Deletes(found.rows.unionByName(_deletes_of(nothing, shape, moved)), are_few=False)
 
 
@@ -90,11 +90,11 @@ def _in_python(deletes: DataFrame, shape: Shape) -> Deletes:
     """Return deletes by their effects, which do not depend on images."""
     no_images = {name: F.lit(None).cast("string") for name in ("before", "after")}
     rows, are_few = _sent(deletes.withColumns(no_images).select(*READ))
-    return Deletes(_deletes_of(with_effects(rows), shape), are_few)
+    return Deletes(_deletes_of(rows, shape), are_few)
 
 
 def _deletes_of(rows: DataFrame, shape: Shape, moved: DataFrame | None = None) -> DataFrame:
-    """Return the deletes among the mutations of rows with `EFFECTS`, and others."""
+    """Return the deletes among the mutations of rows of a log, and others."""
     found = mutations_of(rows, shape, moved)
     is_good = (F.col("kind") == DELETE) & F.col(FAILURE).isNull()
     return found.where(is_good).select(NAMED, *ORDER)

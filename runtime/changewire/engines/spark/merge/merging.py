@@ -39,6 +39,7 @@ from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.session import is_remote
 from changewire.engines.typed.plan import BatchSources, TablePlan, plans
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
@@ -220,24 +221,29 @@ class BatchMerge:
         self, part: TablePart, there: There, rows: DataFrame, befores: DataFrame | None
     ) -> None:
         """Merge a batch into one table."""
-        are_known = not self.facts.unfitted
         has_befores = any(self.facts.facts[key].has_befores for key in part.keys)
         moved = None
         if befores is not None and (has_befores or self.known.has_befores_of(part.target)):
             moved = befores.where(is_of(part.keys))
-        found = mutations_of(rows.where(is_from(part.keys)), part.shape, moved, are_known=are_known)
+        mine, has_moves = rows.where(is_from(part.keys)), bool(self.facts.moves)
+        misfits = None if is_remote(self.spark) else self.spark.sparkContext.accumulator(0)
+        found = mutations_of(mine, part.shape, moved, has_moves=has_moves, misfits=misfits)
         held = self._held(part)
-        needs_fit = part.shape.is_typed and not are_known
+        needs_fit = part.shape.is_typed
         has_patches = held.has_patches and not part.is_new
         has_hard = bool(self.facts.hard) or part.is_truncated or has_patches
         how = _How(there, held, moved is not None, has_hard, self.facts.text_of(part.keys))
         asks = there.constraints.are_any
-        if not needs_fit and not has_hard and not asks:
-            self._write(part, found, how)
+        if has_hard or asks or (needs_fit and (has_moves or moved is not None)):
+            with persisted(found) as kept:
+                fitting = self._fitting(kept, how) if needs_fit else kept
+                self._write(part, self._allowed(part, fitting, how) if asks else fitting, how)
             return
-        with persisted(found) as kept:
-            fitting = self._fitting(kept, how) if needs_fit else kept
-            self._write(part, self._allowed(part, fitting, how) if asks else fitting, how)
+        # Each change is on one row, so what does not fit is left out, and looked for afterwards.
+        fitting = found.where(F.col(FAILURE).isNull()) if needs_fit else found
+        self._write(part, fitting, how)
+        if needs_fit and (misfits is None or misfits.value):
+            self._fitting(found, how)
 
     def _held(self, part: TablePart) -> Held:
         """Return what is known of a table that the batch may need."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import and_
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import Accumulator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import (
@@ -19,13 +21,11 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from changewire.engines.effects import EFFECTS
 from changewire.engines.json_rows import ROW
-from changewire.engines.layout import CHANGE
+from changewire.engines.layout import EFFECT
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
-from changewire.engines.spark.parts import is_lone_before, position_columns
-from changewire.engines.typed.images import IMAGE
-from changewire.tables.mutations import DELETE
+from changewire.engines.spark.parts import position_columns
+from changewire.tables.mutations import APPLIED, DELETE
 from changewire.tables.routing import Refusal
 from changewire.tables.row_state import ORDER
 
@@ -63,6 +63,9 @@ _FIELDS: Final = [
 ]
 
 
+_WRITTEN: Final = "struct<key:string,kind:string,minor:bigint>"
+
+
 def mutation_type(shape: Shape) -> StructType:
     """Return the columns of the mutations of a table."""
     fields = [
@@ -75,38 +78,65 @@ def mutation_type(shape: Shape) -> StructType:
 
 
 def mutations_of(
-    rows: DataFrame, shape: Shape, moved: DataFrame | None = None, *, are_known: bool = False
+    rows: DataFrame,
+    shape: Shape,
+    moved: DataFrame | None = None,
+    *,
+    has_moves: bool = True,
+    misfits: Accumulator[int] | None = None,
 ) -> DataFrame:
     """Return the effects of changes on the rows of a table; a before image alone does nothing.
 
     Args:
-        rows: Decoded rows of changes of the table, with `EFFECTS`, and perhaps `IMAGE`.
+        rows: Rows of a log.
         shape: How the table has its rows.
         moved: Deletes of keys that rows have left, as `befores.Moved.deletes`.
-        are_known: Whether all of them have `IMAGE`.
+        has_moves: Whether a change may have moved a row to another key.
+        misfits: Gets how many changes do not fit, or only by rounding; more if Spark tries again.
 
     Returns:
         Columns of `mutation_type`. The text of a key is equal for keys that name one row.
     """
-    effect = F.col("_effect")
-    exploded = rows.where(F.col("kind") == CHANGE).withColumn("_effect", F.explode(EFFECTS))
-    found = exploded.where(~is_lone_before()).select(
-        effect["key"].alias("key"),
-        effect["kind"].alias("kind"),
-        effect["names"].alias("names"),
-        effect["sequence"]["major"].alias("major"),
-        effect["sequence"]["minor"].alias("minor"),
+    chosen = rows.where(F.col(EFFECT).isin(*APPLIED))
+    written, sequence = F.struct("key", _kind().alias("kind"), "sequence.minor"), F.col("sequence")
+    if has_moves:
+        minor = F.when(sequence.isNotNull(), F.lit(0).cast("bigint"))
+        left = F.struct("before_key", F.lit(DELETE).alias("kind"), minor.alias("minor"))
+        both = F.array(left.cast(_WRITTEN), written.cast(_WRITTEN))
+        is_moved = F.col("before_key").isNotNull()
+        each = F.explode(F.when(is_moved, both).otherwise(F.array(written.cast(_WRITTEN))))
+        chosen, written = chosen.withColumn("_effect", each), F.col("_effect")
+    found = chosen.select(
+        written["key"].alias("key"),
+        written["kind"].alias("kind"),
+        # Spark takes long to send NULL instead of an array to Python.
+        _names_of_patch().alias("names"),
+        sequence["major"].alias("major"),
+        written["minor"].alias("minor"),
         *position_columns(),
-        F.when(effect["kind"] != DELETE, F.col("after")).alias("after"),
-        *(name for name in (IMAGE,) if name in rows.columns),
+        F.when(written["kind"] != DELETE, F.col("after")).alias("after"),
     )
     if moved is not None:
-        found = found.unionByName(moved.drop("source"), allowMissingColumns=True)
+        found = found.unionByName(moved.drop("source"))
     if isinstance(shape, JsonShape):
         named = F.struct("key").alias(NAMED)
         nothing = F.lit(None).cast(FAILURE_TYPE).alias(FAILURE)
         return found.select(*_names(), named, F.col("after").alias(CONTENT), nothing)
-    return _fitted(found, shape, are_known=are_known)
+    return found.select(*_names(), "after").mapInArrow(
+        FitMutations(shape, misfits), mutation_type(shape)
+    )
+
+
+def _kind() -> Column:
+    return F.when(F.col(EFFECT).isin("keys", "patch"), "patch").otherwise(F.col(EFFECT))
+
+
+def _names_of_patch() -> Column:
+    """Return the columns that a patch sets or removes; none for other effects."""
+    nothing = F.array().cast("array<string>")
+    images = (F.coalesce(F.json_object_keys(name), nothing) for name in ("after", "before"))
+    names = F.array_except(F.concat(*images), F.json_object_keys("key"))
+    return F.when(F.col(EFFECT) == "patch", names).otherwise(nothing)
 
 
 def row_values(shape: Shape) -> dict[str, Column]:
@@ -129,47 +159,6 @@ def _names() -> list[str]:
     return [field.name for field in _FIELDS]
 
 
-def _fitted(found: DataFrame, shape: TypedShape, *, are_known: bool) -> DataFrame:
-    """Return mutations with the columns of the table; those with `IMAGE` need no Python."""
-    wanted = [*_names(), "after"]
-    fit = FitMutations(shape)
-    kind = mutation_type(shape)
-    if IMAGE not in found.columns or not _is_image_of(found, shape):
-        return found.select(*wanted).mapInArrow(fit, kind)
-    image = F.col(IMAGE)
-    known = found.where(image.isNotNull()).select(
-        *_names(),
-        F.struct(*(image[name].alias(name) for name in shape.keys)).alias(NAMED),
-        F.when(F.col("kind") == DELETE, None).otherwise(_row(found, shape)).alias(CONTENT),
-        F.lit(None).cast(FAILURE_TYPE).alias(FAILURE),
-        F.lit(0).alias(ROUNDED),  # a row with rounded numbers has no image
-    )
-    if are_known:
-        return known
-    others = found.where(image.isNull()).select(*wanted)
-    return known.unionByName(others.mapInArrow(fit, kind))
-
-
-def _is_image_of(found: DataFrame, shape: TypedShape) -> bool:
-    """Whether images have columns of the table alone, of the same types, and those of its key."""
-    given, row = _kinds(found.schema[IMAGE].dataType), _kinds(shape.content_type)
-    return {*shape.keys} <= given.keys() and given.items() <= row.items()
-
-
-def _row(found: DataFrame, shape: TypedShape) -> Column:
-    """Return `IMAGE` as a row of the table; columns that it lacks are NULL."""
-    image, given = F.col(IMAGE), _kinds(found.schema[IMAGE].dataType)
-    fields = [
-        (field, image[field.name] if field.name in given else F.lit(None))
-        for field in shape.content_type.fields
-    ]
-    return F.struct(*(column.cast(field.dataType).alias(field.name) for field, column in fields))
-
-
-def _kinds(row: Any) -> dict[str, str]:
-    return {field.name: field.dataType.simpleString() for field in row.fields}
-
-
 def is_newer(one: str, other: str) -> str:
     """Return the condition in SQL that one column of order fields is newer than another.
 
@@ -189,9 +178,9 @@ class FitMutations:
     only if they name one row of the table.
     """
 
-    def __init__(self, shape: TypedShape) -> None:
-        """Remember the columns."""
-        self._shape = shape
+    def __init__(self, shape: TypedShape, misfits: Accumulator[int] | None = None) -> None:
+        """Remember the columns, and who gets the number of misfits."""
+        self._shape, self._misfits = shape, misfits
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the mutations of each batch."""
@@ -203,6 +192,9 @@ class FitMutations:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         found = self._shape.fit(columns["key"], columns.pop("after"))
         failures = (found.failures.get(index) for index in range(len(batch)))
+        if self._misfits is not None:
+            rounded = pc.sum(found.rounded).as_py() or 0
+            self._misfits.add(len(found.failures) + rounded)
         reasons = [why and why._asdict() for why in failures]
         columns |= {
             "key": found.key,

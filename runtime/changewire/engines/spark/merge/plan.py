@@ -14,6 +14,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from changewire.engines.applied import owner_in, source_in
 from changewire.engines.errors import OutputError
+from changewire.engines.layout import DECLARED
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
@@ -177,9 +178,11 @@ def is_refused(refused: RefusedRows) -> Any:
         names = F.array_sort(F.json_object_keys("key"))
         is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
         return is_one & F.col("key").isNotNull() & is_other
-    if refused.fingerprint is not UNSET:
-        has_it = F.col("schema_fingerprint").eqNullSafe(F.lit(refused.fingerprint))
-        return is_one & has_it & F.col("after").isNotNull()
+    if refused.columns is not UNSET:
+        is_same = F.col(DECLARED).eqNullSafe(F.lit(refused.columns)) & F.col("after").isNotNull()
+        fingerprint = F.col("schema_fingerprint")
+        has_it = fingerprint.isNotNull() if refused.has_schema else fingerprint.isNull()
+        return is_one & is_same & has_it
     return is_one & (F.col("key").isNotNull() | is_truncate())
 
 

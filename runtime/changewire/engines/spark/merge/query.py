@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.types import ArrayType, StructField, StructType
 
 from changewire.engines.decode import Decoder
-from changewire.engines.effects import EFFECTS
 from changewire.engines.options import ApplyKeywords, Listener, StreamListener, asked
 from changewire.engines.spark.decode import check_positions, mapped
 from changewire.engines.spark.log.place import LogPlace
@@ -20,10 +18,8 @@ from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import observed
-from changewire.engines.spark.types import ROWS, struct_of
-from changewire.engines.spark.worker import KernelTally, tally_of
-from changewire.engines.typed.images import IMAGE, ImagesDecoder
-from changewire_messages.tables.spark import ROW_MUTATION
+from changewire.engines.spark.types import ROWS
+from changewire.engines.spark.worker import tally_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -72,46 +68,33 @@ def apply_changes(
         OutputError: The log has other columns, or Spark does not know its format.
     """
     place = LogPlace(log, table_format)
-    how = apply_options(*asked(format, target, options), log=place, checkpoint=checkpoint)
-    return start(messages, how, StreamListener(notice, metrics), trigger)
+    decode_options, tables = asked(format, target, options)
+    how = apply_options(decode_options, tables, log=place, checkpoint=checkpoint)
+    listener = StreamListener(notice, metrics)
+    return start(messages, how, Decoder(decode_options), listener, trigger)
 
 
 def start(
     messages: DataFrame,
     options: ApplyOptions,
+    decoder: Decoder,
     listener: StreamListener,
     trigger: Mapping[str, Any] | None,
-    decoder: Decoder | None = None,
 ) -> StreamingQuery:
-    """Start the query of `apply_changes`; the decoder is that of its options unless it is given."""
+    """Start the query of `apply_changes`."""
     if not messages.isStreaming:
         raise ValueError("apply_changes takes a stream, such as `read_kafka` returns")
     check_positions(messages)
     spark = messages.sparkSession
     tally = tally_of(spark)
-    decoded = decoded_rows(messages, options, tally, decoder)
+    decoded = mapped(messages, decoder, ROWS, tally)
     log, routing = options.log, options.routing
     log.check(spark, log_rows(decoded).schema)
     places = {"log": log.target, "target": routing.template.text}
     query = identity(spark, options.checkpoint, table_format=log.table_format, outputs=places)
-    merger = Merger(QueryTables(query, options), listener, tally)
+    key_columns = decoder.decode_options.key_columns
+    merger = Merger(QueryTables(query, options), listener, tally, key_columns)
     writer = observed(decoded).writeStream.foreachBatch(merger)
     if trigger is not None:
         writer = writer.trigger(**trigger)
     return writer.option("checkpointLocation", options.checkpoint).start()
-
-
-def decoded_rows(
-    messages: DataFrame,
-    options: ApplyOptions,
-    tally: KernelTally | None = None,
-    decoder: Decoder | None = None,
-) -> DataFrame:
-    """Return decoded messages with the effects of their changes on rows."""
-    one_type = options.one_type
-    columns = [*ROWS.fields, StructField(EFFECTS, ArrayType(ROW_MUTATION))]
-    if one_type is not None and decoder is None:
-        columns.append(StructField(IMAGE, struct_of(one_type)))
-        decoder = ImagesDecoder(options.decode_options, one_type)
-    decoder = decoder or options.decoder()
-    return mapped(messages, decoder, StructType(columns), tally)

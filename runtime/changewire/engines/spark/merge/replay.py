@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
 from changewire.engines.options import ApplyKeywords, asked
+from changewire.engines.spark.decode import mapped
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import (
     is_placed,
@@ -25,10 +27,10 @@ from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
-from changewire.engines.spark.merge.query import decoded_rows
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.stream.identity import identity
+from changewire.engines.spark.types import ROWS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,11 +90,14 @@ def replay(
         StreamError: A table cannot be merged into, or belongs to another query.
     """
     place = LogPlace(log, table_format)
-    how = apply_options(*asked(format, target, options), log=place, checkpoint=checkpoint)
-    return replayed(spark, how, where)
+    decode_options, tables = asked(format, target, options)
+    how = apply_options(decode_options, tables, log=place, checkpoint=checkpoint)
+    return replayed(spark, how, Decoder(decode_options), where)
 
 
-def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> Replayed:
+def replayed(
+    spark: SparkSession, options: ApplyOptions, decoder: Decoder, where: str | None
+) -> Replayed:
     """Replay the open rows of a log, as `replay` does."""
     log = options.log
     places = {"log": log.target, "target": options.routing.template.text}
@@ -103,7 +108,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
     refusals = open_refusals(whole).where(condition).localCheckpoint()
     with batch_settings(spark) as partitions:
         # What has no position stays open: no row could close it.
-        decoded = _elements(letters.where(is_placed()), whole, options)
+        decoded = _elements(letters.where(is_placed()), whole, decoder)
         decoded = decoded.withColumn(_AGAIN, F.lit(0))
         again = _changes(refusals.where(is_placed()), whole)
         rows = decoded.unionByName(again, allowMissingColumns=True).localCheckpoint()
@@ -117,7 +122,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
         merge = BatchMerge(QueryTables(query, options), known, rows, facts, landed, partitions)
         merge.tables()
-        closed = _closed(rows, merge, options.decode_options.format).localCheckpoint()
+        closed = _closed(rows, merge).localCheckpoint()
         number = closed.where(F.col("kind") != "refused").count()
         if number:
             log.append(closed, f"{query}-replay", time.time_ns())
@@ -126,7 +131,7 @@ def replayed(spark: SparkSession, options: ApplyOptions, where: str | None) -> R
     return Replayed(letters.count(), refusals.count(), number, left, dict(+merge.counts))
 
 
-def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> DataFrame:
+def _elements(letters: DataFrame, log: DataFrame, decoder: Decoder) -> DataFrame:
     """Return the elements that dead letters are now, without those that are rejected again.
 
     A message that could not be read has one dead letter, of its first element; its other elements
@@ -134,7 +139,7 @@ def _elements(letters: DataFrame, log: DataFrame, options: ApplyOptions) -> Data
     """
     record = [F.col("record_key").alias("key") if n == "key" else F.col(n) for n in INPUT_COLUMNS]
     messages = letters.select(*record).dropDuplicates([*RECORD_PLACE])
-    found = decoded_rows(messages, options).where(F.col("kind") != DEAD_LETTER)
+    found = mapped(messages, decoder, ROWS).where(F.col("kind") != DEAD_LETTER)
     landed = _matching(log, messages, RECORD_PLACE, "left_semi")
     landed = _matching(landed, letters, ELEMENT_PLACE, "left_anti")
     return _matching(found, landed, ELEMENT_PLACE, "left_anti")
@@ -144,7 +149,7 @@ def _changes(refusals: DataFrame, log: DataFrame) -> DataFrame:
     """Return refused changes as decoded rows; `_AGAIN` is the attempt that was refused."""
     changes = log.where(F.col("kind") == CHANGE)
     found = _matching(changes, refusals, (*ELEMENT_PLACE, ATTEMPT), "left_semi")
-    found = with_effects(found, changes.columns)
+    found = with_effects(found)
     again = {_AGAIN: F.col(ATTEMPT) + 1, "elements": F.lit(1)}
     return found.withColumns(again).drop(ATTEMPT, "version")
 
@@ -156,7 +161,7 @@ def _matching(rows: DataFrame, others: DataFrame, names: Sequence[str], how: str
     return rows.withColumn("_place", place).join(wanted, "_place", how).drop("_place")
 
 
-def _closed(rows: DataFrame, merge: BatchMerge, format: str) -> DataFrame:
+def _closed(rows: DataFrame, merge: BatchMerge) -> DataFrame:
     """Return what a replay appends: elements that are valid by now, and why some are refused.
 
     A change that is refused again is not appended: its last refusal stays open.
@@ -167,5 +172,5 @@ def _closed(rows: DataFrame, merge: BatchMerge, format: str) -> DataFrame:
         return log_rows(rows, attempt)
     again = refused.where(F.col(_AGAIN) > 0)
     valid = _matching(rows, again, ELEMENT_PLACE, "left_anti")
-    new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), format, F.lit(1))
+    new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), F.lit(1))
     return log_rows(valid, attempt).unionByName(new)

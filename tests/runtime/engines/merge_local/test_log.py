@@ -1,0 +1,95 @@
+"""Tables without Spark are made of their log alone, whoever landed it, and whenever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from tests.runtime.engines.merge.messages import message, records
+from tests.runtime.engines.merge_local.lake import Lake
+
+import changewire.delta as cwd
+from changewire.engines.errors import OutputError
+
+TYPED = pa.schema([("id", pa.int64()), ("price", pa.float64())])
+BAD = {"id": 2, "price": "x"}
+TEXTS = {"id": "LONG", "price": "STRING"}
+
+
+def test_a_run_without_the_types_does_not_lose_them(tmp_path: Path) -> None:
+    """The log says what messages declare, so a later run with the right option applies them."""
+    lake = Lake(tmp_path)
+    lake.apply_records(records(message("INSERT", 1, {"id": 1, "name": "a"})), row_schema="embedded")
+    later = [
+        message("INSERT", 2, {"id": 2, "name": "b"}),
+        message("UPDATE_AFTER", 3, {"id": 1, "name": "c"}, before={"id": 1}),
+    ]
+    with pytest.raises(OutputError, match="a column key of type string is needed"):
+        lake.apply_records(records(*later, start=5))
+    assert len(lake.log("change")) == 3
+    outcome = lake.apply_records(records(*later, start=5), row_schema="embedded")
+    assert outcome.tables == {"inserted": 1, "updated": 1}
+    assert sorted((row["id"], row["name"]) for row in lake.rows()) == [(1, "c"), (2, "b")]
+
+
+def test_a_refused_move_does_not_hold_back_late_writes(tmp_path: Path) -> None:
+    """To later changes it is as if it never came, whichever run they come in."""
+    lake = Lake(tmp_path)
+    first = message("INSERT", 1, {"id": 1, "price": 1.5})
+    move = message("UPDATE_AFTER", 5, BAD, before={"id": 1}, types=TEXTS)
+    assert lake.apply_records(records(first, move), row_schema=TYPED).tables == {
+        "inserted": 1,
+        "refused": 1,
+    }
+    late = message("INSERT", 3, {"id": 1, "price": 2.5})
+    assert lake.apply_records(records(late, start=5), row_schema=TYPED).tables == {"updated": 1}
+    assert [(row["id"], row["price"]) for row in lake.rows()] == [(1, 2.5)]
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_row_stays_if_the_image_of_its_new_place_is_refused(tmp_path: Path, parts: int) -> None:
+    """Its two images may come in one run, or the one before in a later one."""
+    lake = Lake(tmp_path)
+    first = message("INSERT", 1, {"id": 1, "price": 1.5})
+    after = message("UPDATE_AFTER", 5, BAD, types=TEXTS)
+    before = message("UPDATE_BEFOR", 5, None, before={"id": 1, "price": 1.5})
+    runs = [[first, after, before]] if parts == 1 else [[first, after], [before]]
+    for number, run in enumerate(runs):
+        lake.apply_records(records(*run, start=10 * number), row_schema=TYPED)
+    assert [(row["id"], row["price"]) for row in lake.rows()] == [(1, 1.5)]
+
+
+def test_a_log_is_applied_to_another_target(tmp_path: Path) -> None:
+    """It gets all of the log once; `apply_log` does the rest of a run that was only landed."""
+    lake = Lake(tmp_path)
+    lake.apply_records(records(message("INSERT", 1, {"id": 1}), message("INSERT", 2, {"id": 2})))
+    other = f"{tmp_path}/other/{{table}}"
+    assert cwd.apply_log(lake.places["log"], target=other) == {"inserted": 2}
+    assert cwd.apply_log(lake.places["log"], target=other) == {}
+    found = DeltaTable(f"{tmp_path}/other/t").to_pyarrow_table().to_pylist()
+    assert sorted(row["row"] for row in found) == sorted(row["row"] for row in lake.rows())
+    with pytest.raises(OutputError, match="there is no log"):
+        cwd.apply_log(f"{tmp_path}/missing/log", target=other)
+
+
+def test_a_log_without_effects_is_applied(tmp_path: Path) -> None:
+    """A log of an earlier version gets the columns; what it has is applied as before."""
+    lake = Lake(tmp_path)
+    lake.apply_records(
+        records(
+            message("INSERT", 1, {"id": 1, "name": "a"}),
+            message("INSERT", 2, {"id": 2, "name": "b"}),
+            message("UPDATE_AFTER", 3, {"id": 3, "name": "a"}, before={"id": 1, "name": "a"}),
+            message("DELETE", 4, {"id": 2, "name": "b"}),
+        )
+    )
+    rows = DeltaTable(lake.places["log"]).to_pyarrow_table()
+    old = f"{tmp_path}/old/log"
+    write_deltalake(old, rows.drop_columns(["effect", "columns"]))
+    target = f"{tmp_path}/old/tables/{{table}}"
+    assert cwd.apply_log(old, target=target) == {"inserted": 1}
+    found = DeltaTable(f"{tmp_path}/old/tables/t").to_pyarrow_table().to_pylist()
+    assert [row["row"] for row in found] == [row["row"] for row in lake.rows()]
+    assert {"effect", "columns"} <= {one.name for one in DeltaTable(old).schema().fields}
