@@ -99,8 +99,7 @@ impl Columns {
 
     /// Whether there is room for more; without, messages are declined.
     pub fn has_room(&self) -> bool {
-        self.texts.iter().all(|text| text.data().len() < MOST_BYTES)
-            && self.leniencies.has_room()
+        self.texts.iter().all(|text| text.data().len() < MOST_BYTES) && self.leniencies.has_room()
     }
 
     /// Fit the images of the row into the columns of its type.

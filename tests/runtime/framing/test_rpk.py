@@ -59,7 +59,8 @@ def test_absent(
     write: Write, changes: dict[str, Any], key: bytes | None, value: bytes | None
 ) -> None:
     """A key, value or headers that are missing or null are those of a record without them."""
-    (record,) = read(write(printed(headers=..., timestamp=-1, **{"value": "v", **changes})))
+    parts: dict[str, Any] = {"value": "v", **changes}
+    (record,) = read(write(printed(headers=..., timestamp=-1, **parts)))
     assert (record.key, record.value, record.headers) == (key, value, ())
     assert record.position.timestamp is None
 

@@ -73,7 +73,9 @@ class Fit:
         self, key: Iterable[pa.Field], row: Iterable[pa.Field], *, exact: bool = False
     ) -> None:
         """Take the columns of keys and rows; `exact` is whether no number is rounded."""
-        self.key, self.row, self._exact = pa.schema([*key]), pa.schema([*row]), exact
+        self.key: pa.Schema = pa.schema([*key])
+        self.row: pa.Schema = pa.schema([*row])
+        self._exact = exact
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; a task makes the rest again."""

@@ -173,7 +173,7 @@ def test_columns_that_nothing_names_and_not_null(
     assert content(lake, spark, (*columns, "more")) == [(1, "v", "own", "n", 1)]
     schema = lake.table(spark, "t").schema
     assert [schema[name].nullable for name in columns] == [False, False, True, False]
-    places = {"target": lake.places["target"], "table_format": table_format}
+    places: dict[str, Any] = {"target": lake.places["target"], "table_format": table_format}
     assert not verify(spark, lake.places["log"], **places).count()
     rebuild(spark, lake.places["log"], **places)
     assert content(lake, spark, (*columns, "more")) == [(1, "v", "own", "n", 1)]
