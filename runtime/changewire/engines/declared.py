@@ -52,13 +52,15 @@ class DeclaredColumns:
             if fingerprint not in self._texts:
                 row = pc.index(encoded.indices, index).as_py()
                 record = row if places is None else places.record[row].as_py()
-                self._texts[fingerprint] = self._text(batch.column("value")[record].as_py())
-            found.append(self._texts[fingerprint])
+                message = batch.column("value")[record].as_py()
+                if message is not None:  # a record without value does not tell the schema
+                    self._texts[fingerprint] = self._text(message)
+            found.append(self._texts.get(fingerprint))
         return pa.array(found, pa.string()).take(encoded.indices)
 
-    def _text(self, message: bytes | None) -> str | None:
+    def _text(self, message: bytes) -> str | None:
         try:
-            return None if message is None else text_of(self._columns(message))
+            return text_of(self._columns(message))
         except RESOURCE_ERRORS:
             raise
         except Exception:  # noqa: BLE001 - one hostile schema must not end the stream

@@ -141,7 +141,9 @@ def _declared(schema: Any, format: str, decode_options: DecodeOptions) -> dict[s
 
 
 def _typed_by(schema: str, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns that say which schema gave them their types."""
-    for column in columns["fields"]:
-        column["metadata"][TYPED_BY] = schema
-    return dict(columns)
+    """Return a copy of columns that says which schema gave them their types."""
+    fields = [
+        {**column, "metadata": {**column["metadata"], TYPED_BY: schema}}
+        for column in columns["fields"]
+    ]
+    return {**columns, "fields": fields}
