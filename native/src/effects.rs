@@ -6,8 +6,8 @@ use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::writing::named;
 use crate::why::{Done, Why};
 
-/// Write the keys of the row as all keys are written, and return what it does to a row of a table; none if
-/// it is no change.
+/// Write the keys of the row as all keys are written, and return what it does to a row of a table; None
+/// if it is not a change.
 ///
 /// Declined are keys of numbers with a fraction, which may be written in several ways.
 pub fn effect(columns: &mut Columns, rest: &Rest, image: &str) -> Done<Option<&'static str>> {

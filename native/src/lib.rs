@@ -144,7 +144,7 @@ impl Fit {
     /// Take the columns of keys and of rows; `key_readings` and `row_readings` say which schema gave each its
     /// type, as for a `Kernel`, and whether the text is that of a key or of a row.
     ///
-    /// Raises ValueError: there are no rows of such a type, or a column of the key is not a scalar.
+    /// Raises ValueError: rows of such a type are not supported, or a column of the key is not a scalar.
     #[new]
     #[allow(clippy::needless_pass_by_value)] // Python makes them
     fn new(
@@ -160,7 +160,7 @@ impl Fit {
     /// Return the columns `key`, `named`, `content` and `declined`: a pair that is declined has none of the
     /// others. None if all are declined.
     ///
-    /// Raises ValueError: keys or rows are no arrays of bytes.
+    /// Raises ValueError: keys or rows are not arrays of bytes.
     fn fitted(
         &self,
         py: Python,

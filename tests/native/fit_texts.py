@@ -67,7 +67,7 @@ ODD = (
     *(text for line in _ODD.splitlines() if line for text in line.split(" · ")),
     *("", '"\t"', '"\u0661"', '"\u0661234-01-02"', "[" * 70 + "]" * 70, "[" * 2000),
 )
-"""Texts of values that few types take, and texts that are no values."""
+"""Texts of values that few types take, and texts that are not values."""
 
 _MAP_KEYS = (pa.int64(), pa.bool_(), pa.binary(), pa.date32(), pa.timestamp("us", "UTC"))
 _NAMES = ("id", "ID", "a", "b_c", "größe", "GRÖSSE", "\u212a", "k", "İ", "x/y~z", "名", "")

@@ -121,7 +121,7 @@ def test_values_are_hidden_unless_asked_for(kind: str, message: str, shown: str)
     ],
 )
 def test_another_python_of_workers_is_named(error: str) -> None:
-    """The sentence says what to set; another missing module is none of it."""
+    """The message says what to set; the error of another missing module is unchanged."""
     sentence = innermost(f"{TRACEBACK}{error}\n").sentence()
     assert sentence.startswith("ImportError: workers run another Python than this one (")
     assert sentence.endswith(f"; set PYSPARK_PYTHON to {sys.executable} before the session starts")

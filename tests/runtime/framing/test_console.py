@@ -111,7 +111,7 @@ def test_a_key_that_may_be_headers(write: Write) -> None:
 
 
 def test_headers_taken_for_keys(write: Write) -> None:
-    """A later record without headers shows that they are no keys, which is an error."""
+    """A later record without headers shows that they are not keys, which is an error."""
     records = read(write(b"a:1\t{}\nNO_HEADERS\t{}\n"), shape="console")
     next(records)
     with pytest.raises(FramingError, match=r"record 1 .*the line has headers, and .*print both"):
@@ -119,7 +119,7 @@ def test_headers_taken_for_keys(write: Write) -> None:
 
 
 def test_parts_that_are_no_headers(write: Write) -> None:
-    """A line whose first part is no header is an error, not a record with other parts."""
+    """A line whose first part is not a header is an error, not a record with other parts."""
     records = read(write(b"NO_HEADERS\tk\t{}\nk\tv\t{}\n"))
     next(records)
     with pytest.raises(FramingError, match=r"record 1 .*neither name:value nor NO_HEADERS"):
@@ -127,7 +127,7 @@ def test_parts_that_are_no_headers(write: Write) -> None:
 
 
 def test_a_damaged_value(write: Write) -> None:
-    """A value that is no JSON is a record as it stands, behind the same parts as in other lines."""
+    """A value that is not JSON is kept as it is, after the same parts as in other lines."""
     path = write(b'a:1\tk\t{}\na:1\tk\t{"a":\nNO_HEADERS\tk\toops\n')
     assert [(one.key, one.value) for one in read(path)] == [
         (b"k", b"{}"),

@@ -58,7 +58,7 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
     with delta.reported(target):
         if STATE.name not in columns:
             table.alter.add_columns([*Schema.from_arrow(pa.schema([STATE])).fields])
-        # delta-rs removes no property: an empty one is none.
+        # delta-rs cannot remove a property: an empty one counts as unset.
         table.alter.set_table_properties(owned_by("", names, None), raise_if_not_exists=False)
 
 

@@ -177,7 +177,7 @@ def test_rows_of_json_text_have_constraints_too(tmp_path: Path) -> None:
 
 
 def test_a_condition_that_fails_for_a_value_refuses_its_change(tmp_path: Path) -> None:
-    """A division by zero is no error of the run: the other rows are merged."""
+    """A division by zero does not fail the run: the other rows are merged."""
     lake = Lake(tmp_path)
     lake.apply_records(records(sent(10, 1, 10)), row_schema="embedded")
     DeltaTable(f"{tmp_path}/tables/t").alter.add_constraint({"share": "100 / amount > 1"})
@@ -460,7 +460,7 @@ def test_a_column_that_messages_named_is_null_if_they_no_longer_have_it(tmp_path
 
 
 def test_a_column_that_is_added_to_a_table_is_left(tmp_path: Path) -> None:
-    """Somebody adds a column of their own to a table of changewire, and fills it."""
+    """A user adds a column to a table of changewire and fills it."""
     lake = Lake(tmp_path)
     lake.apply_records(records(sent(1, 1, 10)), row_schema="embedded")
     DeltaTable(f"{tmp_path}/tables/t").alter.add_columns([field("note", "string")])
