@@ -22,7 +22,8 @@ from changewire.engines.typed.readings import TYPED_BY
 from changewire.engines.typed.schemas import embedded_columns, schema_columns
 from changewire.engines.typed.types import columns_of
 
-REFUSED = (f"decimal({DECIMAL_DIGITS},", "key of a map", "map, whose keys differ")
+LONG_DECIMAL = f"number of no more digits than decimal({DECIMAL_DIGITS},"
+REFUSED = (LONG_DECIMAL, "key of a map", "map, whose keys differ")
 """What a column of Spark cannot hold: long decimals, null as a key, and a key that comes twice."""
 
 
