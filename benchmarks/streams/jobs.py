@@ -116,7 +116,7 @@ def _log(job: Job) -> StreamingQuery:
     return cws.land(messages(job), format=FORMAT, **job.common)
 
 
-def _merge(job: Job, **options: Any) -> StreamingQuery:
+def _merge(job: Job, **options: Any) -> cws.TableQueries:
     target, given = job.place("{table}"), {**job.common, **options}
     return cws.apply_changes(
         messages(job), format=FORMAT, table_format=job.format, target=target, **given
@@ -143,7 +143,7 @@ def _tables_by_hand(job: Job) -> StreamingQuery:
     return tables_by_hand.merge(messages(job), tables=tables, format=job.format, **job.common)
 
 
-JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery]]] = {
+JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery | cws.TableQueries]]] = {
     LOG_BY_HAND: _log_by_hand,
     LOG: _log,
     PLAIN: _merge_by_hand,

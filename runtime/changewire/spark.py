@@ -41,7 +41,7 @@ try:
     from changewire.engines.spark.merge.adopt import adopt_table
     from changewire.engines.spark.merge.current import current
     from changewire.engines.spark.merge.purge import purge
-    from changewire.engines.spark.merge.query import apply_changes
+    from changewire.engines.spark.merge.query import apply_changes, apply_log
     from changewire.engines.spark.merge.rebuild import rebuild
     from changewire.engines.spark.merge.replay import Replayed, replay
     from changewire.engines.spark.merge.verify import verify
@@ -50,6 +50,7 @@ try:
     from changewire.engines.spark.schemas import schemas
     from changewire.engines.spark.session import session
     from changewire.engines.spark.stream.ending import await_termination
+    from changewire.engines.spark.stream.queries import TableQueries
     from changewire.engines.spark.types import row_type
     from changewire.engines.typed.schemas import ArrowSchema, RowSchema
     from changewire.tables.history import History, Step, StepRefusal
@@ -77,9 +78,11 @@ __all__ = [
     "Step",
     "StepRefusal",
     "StreamError",
+    "TableQueries",
     "TooManyDeadLettersError",
     "adopt_table",
     "apply_changes",
+    "apply_log",
     "await_termination",
     "close_dead_letters",
     "current",

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
+from changewire.engines.spark.log import land
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.merge import batch
 from changewire.engines.spark.merge.table import SparkTable
 
 
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 STEPS: Final[Mapping[str, Step]] = {
-    "after counting": Step(batch, "check_dead_letters", is_before=False),
+    "after counting": Step(land, "check_dead_letters", is_before=False),
     "before the log": Step(LogPlace, "append", is_before=True),
     "after the log": Step(LogPlace, "append", is_before=False),
     "before a table is made": Step(SparkTable, "make", is_before=True),
@@ -39,7 +39,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "before the refused rows": Step(LogPlace, "append", is_before=True, is_refused=True),
     "after the refused rows": Step(LogPlace, "append", is_before=False, is_refused=True),
 }
-"""Steps in their order; after the last one Spark commits the batch in the checkpoint."""
+"""Steps in their order; after the third, and after the last, Spark commits a batch of a query."""
 
 
 def stopping_at(name: str, stop: Callable[[], None]) -> AbstractContextManager[object]:

@@ -83,9 +83,12 @@ class BatchId(NamedTuple):
 Listener: TypeAlias = Callable[[str], None]
 """Called with one line for each batch."""
 
-BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any, Applied], None]"
-"""Called with the counts and the frames of a batch, and what became of its changes in tables, once
-it is written and before Spark commits it."""
+BatchListener: TypeAlias = "Callable[[BatchId, Counts, Any], None]"
+"""Called with the counts and the frames of a batch, once it is in the log and before Spark commits
+it."""
+
+AppliedListener: TypeAlias = "Callable[[BatchId, Applied, float], None]"
+"""Called with what became of the changes of a batch in tables, and how many seconds it took."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,19 @@ class StreamListener:
     Attributes:
         notice: Gets a line to read.
         metrics: Gets a line of JSON.
-        written: Gets counts and rows of a batch that was written, and what tables did with it.
+        written: Gets counts and rows of a batch that was appended to the log.
+        applied: Gets what became of the changes of a batch of the log in tables.
     """
 
     notice: Listener | None = None
     metrics: Listener | None = None
     written: BatchListener | None = None
+    applied: AppliedListener | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether something is called for batches of the log."""
+        return any((self.notice, self.metrics, self.written))
 
 
 def log_of(folder: str, table_format: str) -> str:

@@ -183,7 +183,7 @@ def merge_files_in_spark(
     shape: str = "auto",
     show_values: bool = False,
 ) -> Outcome:
-    """Do what `merge_files` does by a query in Spark, which reads each file once."""
+    """Do what `merge_files` does in Spark."""
     files = files_of(inputs)
     check_output(Path(output), files)
     check_engine("spark", files)
@@ -194,12 +194,14 @@ def merge_files_in_spark(
             f"{log}: expected a log of Spark, with {checkpoint}, found a log without it; use "
             "--engine python, or choose another output"
         )
-    from changewire.engines.spark.run import run_listed
+    from changewire.engines.spark.run import run_tables
 
     stream = StreamOptions(log, checkpoint, "delta", AVAILABLE_NOW, None, StreamListener(notice))
     asked = StreamRun(decode_options, stream, table_options, packages, show_values)
     with spark_errors("the run failed", output, {}, show_values=show_values):
-        outcome = _with_framing(files, lambda: run_listed(files, output, asked, shape=shape))
+        outcome = _with_framing(
+            files, lambda: run_tables(files, output, asked, table_options, shape=shape)
+        )
     return reported(replace(outcome, output=log), output=output, inputs=inputs)
 
 

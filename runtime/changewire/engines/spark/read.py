@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Final
 
-import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from changewire.engines.errors import StreamError
 from changewire.engines.python.batches import batches
 from changewire.engines.spark.python import check_python
 from changewire.engines.spark.types import INPUT
@@ -53,47 +50,6 @@ def stream_files(spark: SparkSession, folder: str, *, shape: str = "auto") -> Da
     """
     files = spark.readStream.format("binaryFile").schema(_FILES).load(folder).select("path")
     return _read(files, shape)
-
-
-def stream_listed(
-    spark: SparkSession, files: Sequence[str], folder: str, *, shape: str = "auto"
-) -> DataFrame:
-    """Return the messages of files as a stream, which reads each file once.
-
-    A local folder keeps lists of files, one for each call with new files; it is the stream's
-    source, so that a query that was killed reads the same files again.
-
-    Raises:
-        StreamError: The size of a file has changed since it was listed.
-    """
-    lists = Path(folder)
-    lists.mkdir(parents=True, exist_ok=True)
-    known = [
-        msgspec.json.decode(line, type=_Listed)
-        for path in sorted(lists.glob("*.json"))
-        for line in path.read_bytes().splitlines()
-    ]
-    sizes = {one.path: one.size for one in known}
-    new = [_Listed(file, Path(file).stat().st_size) for file in files]
-    for one in new:
-        if sizes.get(one.path, one.size) != one.size:
-            raise StreamError(
-                f"{one.path}: expected {sizes[one.path]} bytes, found {one.size}: a file must not "
-                "change once it was read in Spark; give new messages in a new file"
-            )
-    lines = [msgspec.json.encode(one) for one in new if one.path not in sizes]
-    if lines:
-        name = f"{sum(1 for _ in lists.glob('*.json')):06}.json"
-        hidden = lists / f".{name}"
-        hidden.write_bytes(b"\n".join(lines))
-        hidden.rename(lists / name)
-    listed = spark.readStream.schema("path string").json(folder)
-    return _read(listed.repartition(spark.sparkContext.defaultParallelism, "path"), shape)
-
-
-class _Listed(msgspec.Struct, frozen=True):
-    path: str
-    size: int
 
 
 def _read(files: DataFrame, shape: str) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.errors import StreamError
 from changewire.engines.messages import counts_of
 from changewire.engines.options import (
+    AVAILABLE_NOW,
     CATALOG,
     KafkaOptions,
     StreamListener,
@@ -27,15 +29,16 @@ from changewire.engines.outcome import Outcome
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
-from changewire.engines.spark.log.land import land_counted
+from changewire.engines.spark.log.land import KeyRule, check_dead_letters, land_counted
 from changewire.engines.spark.log.place import SETTINGS, LogPlace
-from changewire.engines.spark.log.write import write
+from changewire.engines.spark.log.write import write, written
 from changewire.engines.spark.merge.options import apply_options
-from changewire.engines.spark.merge.query import start
+from changewire.engines.spark.merge.query import begun, start, start_applying
 from changewire.engines.spark.messages import frames_by
-from changewire.engines.spark.read import read_files, stream_listed
+from changewire.engines.spark.read import read_files
 from changewire.engines.spark.session import is_remote, session
 from changewire.engines.spark.stream.ending import await_termination
+from changewire.engines.spark.stream.queries import TableQueries
 from changewire.engines.spark.stream.report import CommittedBatches
 
 
@@ -70,54 +73,76 @@ def run(
 
 def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
     """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
-    return _run_query(lambda spark: _topics(spark, topics), [address(topics)], output, asked)
-
-
-def run_listed(files: Sequence[str], output: str, asked: StreamRun, *, shape: str) -> Outcome:
-    """Write files that no run into the output has read to its log, and merge them into tables."""
-    lists = f"{asked.stream_options.checkpoint}/files"
-    return _run_query(
-        lambda spark: stream_listed(spark, files, lists, shape=shape), files, output, asked
-    )
-
-
-def _run_query(
-    source: Callable[[SparkSession], DataFrame],
-    inputs: Sequence[str],
-    output: str,
-    asked: StreamRun,
-) -> Outcome:
-    """Run a query until it ends, and return what it committed."""
     started = time.perf_counter()
     stream, tables = asked.stream_options, asked.table_options
-    spark = session(settings(asked.packages, stream.table_format, output))
-    if is_remote(spark):
-        raise StreamError(
-            "a run counts its batches in this process, and a session of Spark Connect writes them "
-            "in another: use `changewire.spark.land` or `apply_changes`"
-        )
+    spark = _local_session(asked, output)
     counts = counts_of(asked.decode_options)
     batches = CommittedBatches(counts, stream.listener, show_values=asked.show_values)
-    stream = replace(stream, listener=StreamListener(written=batches.written))
+    told = StreamListener(written=batches.written, applied=batches.applied)
+    stream = replace(stream, listener=told)
     with as_asked():
-        query = _started(source(spark), asked.decode_options, stream, tables)
+        query = _started(_topics(spark, topics), asked.decode_options, stream, tables)
     ready = time.perf_counter()
     signal = await_termination(query, progress=batches.committed)
     return Outcome(
         counts=batches.counts,
         format=asked.decode_options.format,
-        inputs=list(inputs),
+        inputs=[address(topics)],
         output=output,
         engine=f"spark {spark.version}",
         seconds=time.perf_counter() - started,
         first_dead_letters=batches.letters,
         stream=replace(batches.totals, signal=None if signal is None else signal.name),
         native=batches.counts.native,
-        tables=None if tables is None else dict(sorted(batches.tables.items())),
-        changes_by_table=batches.by_table,
-        unmatched=batches.unmatched,
         start_seconds=ready - started,
+        **({} if tables is None else batches.of_tables()),
     )
+
+
+def run_tables(
+    files: Sequence[str], output: str, asked: StreamRun, tables: TableOptions, *, shape: str
+) -> Outcome:
+    """Append the elements of files to a log that lacks them, and merge the log into tables."""
+    started, stream = time.perf_counter(), asked.stream_options
+    spark = _local_session(asked, output)
+    log = LogPlace(stream.log, stream.table_format)
+    with as_asked():
+        how = apply_options(asked.decode_options, tables, log=log, checkpoint=stream.checkpoint)
+        frames = frames_by(asked.decode_options, read_files(spark, files, shape=shape))
+        query = begun(spark, how)
+    ready, keys = time.perf_counter(), KeyRule(asked.decode_options.key_columns)
+
+    def check(rows: DataFrame, counts: Counts) -> None:
+        check_dead_letters(tables.max_dead_letters, counts, rows)
+        keys.check(rows, log)
+
+    landed = written(frames, log, show_values=asked.show_values, check=check)
+    batches = CommittedBatches(landed.counts, stream.listener)
+    told = StreamListener(applied=batches.applied)
+    await_termination(start_applying(spark, how, query, told, AVAILABLE_NOW))
+    return Outcome(
+        counts=landed.counts,
+        format=asked.decode_options.format,
+        inputs=list(files),
+        output=output,
+        engine=f"spark {spark.version}",
+        seconds=time.perf_counter() - started,
+        first_dead_letters=landed.dead_letters,
+        native=landed.counts.native,
+        start_seconds=ready - started,
+        already_in_log=landed.already_in_log,
+        **batches.of_tables(),
+    )
+
+
+def _local_session(asked: StreamRun, output: str) -> SparkSession:
+    spark = session(settings(asked.packages, asked.stream_options.table_format, output))
+    if is_remote(spark):
+        raise StreamError(
+            "a run counts its batches in this process, and a session of Spark Connect writes them "
+            "in another: use `changewire.spark.land` or `apply_changes`"
+        )
+    return spark
 
 
 @contextmanager
@@ -157,7 +182,7 @@ def _started(
     decode_options: DecodeOptions,
     stream: StreamOptions,
     table_options: TableOptions | None,
-) -> StreamingQuery:
+) -> StreamingQuery | TableQueries:
     if table_options is None:
         return land_counted(frames_by(decode_options, messages), stream)
     log = LogPlace(stream.log, stream.table_format)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import msgspec
 import pyarrow as pa
@@ -21,7 +24,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.options import AVAILABLE_NOW, StreamListener, TableOptions
-from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.place import STREAMED, LogPlace
 from changewire.engines.spark.merge.options import apply_options
 from changewire.engines.spark.merge.query import apply_changes, start
 from changewire.tables import PositionedChange
@@ -101,7 +104,7 @@ class Lake:
         return self.folder or self.root / "tables"
 
     def apply(self, spark: SparkSession, **options: Any) -> None:
-        """Apply the changes that were sent, to their end."""
+        """Apply the changes that were sent, to their end, in a batch for each file of the log."""
         listener = StreamListener(options.pop("notice", None), options.pop("metrics", None))
         places = self.places
         log = LogPlace(places["log"], places["table_format"])
@@ -109,15 +112,18 @@ class Lake:
         decode = DecodeOptions("dataworks-json")
         given: dict[str, Any] = {"default_table": "null", **options}
         how = apply_options(decode, TableOptions(target, **given), log=log, checkpoint=checkpoint)
-        stream = self.read(spark)
-        query = start(stream, how, ChangeDecoder(decode), listener, AVAILABLE_NOW)
-        cws.await_termination(query)
+        with one_by_one(self.table_format):
+            query = start(self.read(spark), how, ChangeDecoder(decode), listener, AVAILABLE_NOW)
+            cws.await_termination(query)
 
-    def apply_messages(self, spark: SparkSession, **options: Any) -> None:
-        """Apply the messages that were sent, by what users call."""
-        given: dict[str, Any] = {"trigger": AVAILABLE_NOW, **self.places, **options}
-        query = apply_changes(self.read(spark), **given)
+    def apply_messages(self, spark: SparkSession, **options: Any) -> list[dict[str, Any]]:
+        """Apply the messages that were sent, by what users call; return the counts of tables."""
+        lines: list[str] = []
+        given: dict[str, Any] = {"trigger": AVAILABLE_NOW, "metrics": lines.append, **self.places}
+        query = apply_changes(self.read(spark), **{**given, **options})
         cws.await_termination(query)
+        told = map(json.loads, lines)
+        return [line["tables"] for line in told if "tables" in line]
 
     def log(self, spark: SparkSession) -> DataFrame:
         """Return the log."""
@@ -139,6 +145,14 @@ class Lake:
             decoded = [msgspec.json.decode(row["row"]) for row in rows]
             found[name] = {key_of({"id": row["id"]}): row for row in decoded}
         return found
+
+
+@contextmanager
+def one_by_one(table_format: str) -> Generator[None, None, None]:
+    """Let queries on a log take its files one by one, also those of one commit."""
+    limits = {"delta": "maxFilesPerTrigger", "iceberg": "streaming-max-files-per-micro-batch"}
+    with patch.dict(STREAMED[table_format], {limits[table_format]: "1"}):
+        yield
 
 
 def lake_in(table_format: str, spark: SparkSession, root: Path) -> Lake:

@@ -28,10 +28,13 @@ STEPS: dict[str, tuple[type, str, int, bool]] = {
     "after a table is made": (SparkTable, "make", 2, False),
     "before the first MERGE": (SparkTable, "merge", 1, True),
     "between two MERGEs": (SparkTable, "merge", 1, False),
-    "before the refused changes": (LogPlace, "append", 2, True),
-    "after the refused changes": (LogPlace, "append", 2, False),
+    "before the refused changes": (LogPlace, "append", 1, True),
+    "after the refused changes": (LogPlace, "append", 1, False),
 }
-"""Class and method of each step, which call of it fails, and whether it does nothing before."""
+"""Class and method of each step, which call of it fails, and whether it does nothing before.
+
+Messages are not landed again once they have landed, so then refused changes are appended first.
+"""
 
 
 @contextmanager

@@ -54,12 +54,12 @@ class Thrice(NamedTuple):
     Attributes:
         lake: Its log and its tables.
         ids: Ids of the rows of each table after each batch.
-        lines: Its lines for the batches.
+        counts: What tables did with each batch.
     """
 
     lake: Lake
     ids: dict[str, list[list[Any]]]
-    lines: list[str]
+    counts: list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def thrice(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Thr
             for one in changes
         ]
         made.lake.send_records(records(*batch, start=10 * number))
-        made.lake.apply_messages(spark, format=FORMAT, metrics=made.lines.append)
+        made.counts.extend(made.lake.apply_messages(spark, format=FORMAT))
         for table, found in made.ids.items():
             found.append(sorted(rows(spark, made.lake, table)))
     return made
@@ -113,7 +113,7 @@ def thrice(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Thr
 def test_a_before_image_alone_deletes_nothing(spark: SparkSession, thrice: Thrice) -> None:
     """Its key is deleted once the after image is known and has another key, in either order."""
     assert thrice.ids["moved"] == [[1, 5, 6], [1, 5, 6], [2, 6]]
-    waiting = [json.loads(line)["tables"].get("waiting_before_images") for line in thrice.lines]
+    waiting = [counts.get("waiting_before_images") for counts in thrice.counts]
     assert waiting == [1, 1, None]
     places = thrice.lake.places
     assert not verify(spark, places["log"], target=places["target"]).count()
@@ -214,6 +214,7 @@ def test_a_target_without_table_takes_one_source(
         message("INSERT", 3, {"id": 1, "name": "a"}, table="a"),
     ]
     lake.send_records(records(*sent[:1]))
+    lake.apply_messages(spark, format=FORMAT, target=at["target"])
     lake.send_records(records(*sent[1:], start=1))
     lake.apply_messages(spark, format=FORMAT, target=at["target"])
     late = message("UPDATE_AFTER", 5, {"id": 2, "name": "late"})
@@ -258,9 +259,8 @@ def test_types_are_given_by_table(spark: SparkSession, tmp_path: Path) -> None:
         )
     )
     types = {"orders": money, "notes": "json", "*": "embedded"}
-    lines: list[str] = []
-    lake.apply_messages(spark, format=FORMAT, row_schema=types, metrics=lines.append)
-    assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
+    (counts,) = lake.apply_messages(spark, format=FORMAT, row_schema=types)
+    assert counts["rounded_numbers"] == 1
     (order,) = lake.table(spark, "orders").collect()
     assert order["price"] == Decimal("12345678901234567.89")
     assert dict(lake.table(spark, "items").dtypes)["price"] == "double"
@@ -276,10 +276,9 @@ def test_a_number_that_a_double_rounds_is_counted(spark: SparkSession, tmp_path:
     recorded = message("INSERT", 1, {"id": 1, "price": "12345678901234567.89"})
     exact = message("INSERT", 2, {"id": 2, "price": "1.5"})
     lake.send_records(records(recorded, exact))
-    lines: list[str] = []
     schema = json.dumps(json.loads(recorded)["schema"])
-    lake.apply_messages(spark, format=FORMAT, row_schema=schema, metrics=lines.append)
-    assert json.loads(lines[0])["tables"]["rounded_numbers"] == 1
+    (counts,) = lake.apply_messages(spark, format=FORMAT, row_schema=schema)
+    assert counts["rounded_numbers"] == 1
     (name,) = lake.names()
     prices = {row["id"]: row["price"] for row in lake.table(spark, name).collect()}
     assert prices == {1: float("12345678901234567.89"), 2: 1.5}

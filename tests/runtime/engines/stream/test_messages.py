@@ -35,7 +35,7 @@ def test_a_stream_lands_each_message_once(spark: SparkSession, tmp_path: Path) -
     made = stream(tmp_path, 1)
     batches: list[Any] = []
 
-    def once(_batch: Any, counts: Any, frames: cws.MessageFrames, _merged: Any) -> None:
+    def once(_batch: Any, counts: Any, frames: cws.MessageFrames) -> None:
         assert frames.messages.columns == [*MESSAGES_TABLE]
         batches.append(counts)
         if len(batches) == 1:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
-from changewire.engines.applied import FIRST_REASONS, too_many
-from changewire.engines.by_table import Applied
+from changewire.engines.applied import FIRST_REASONS, check_keys, too_many
 from changewire.engines.counts import Counts
+from changewire.engines.layout import CHANGE
 from changewire.engines.options import BatchId, Limit, StreamOptions, allowed
 from changewire.engines.spark.cause import named_errors
 from changewire.engines.spark.decode import RowsAs, check_positions
-from changewire.engines.spark.frames import Frames
+from changewire.engines.spark.frames import Frames, persisted
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.log.write import first_dead_letters
@@ -93,26 +93,100 @@ def land_counted(decoded: Frames, stream: StreamOptions) -> StreamingQuery:
     log.check(spark, log_rows(decoded.rows).schema)
     places = {"log": log.target, "query": "run"}
     query = identity(spark, stream.checkpoint, table_format=log.table_format, outputs=places)
+    return start_landing(Landing(decoded, stream, query))
 
-    def write(rows: DataFrame, number: int) -> None:
-        started = time.perf_counter()
+
+@dataclass
+class Landing:
+    """Appends the batches of a stream to a log, each in one commit.
+
+    Attributes:
+        decoded: The stream, decoded.
+        stream: How it is written.
+        query: Id of the query.
+        keys: The rule of keys for logs that feed tables; None for others.
+    """
+
+    decoded: Frames
+    stream: StreamOptions
+    query: str
+    keys: KeyRule | None = None
+
+    def __call__(self, rows: DataFrame, number: int) -> None:
+        """Append a batch; a retry changes nothing."""
         with named_errors():
-            kept = replace(decoded, rows=rows.persist(StorageLevel.MEMORY_AND_DISK))
-            try:
-                counts = kept.counts
-                check_dead_letters(stream.max_dead_letters, counts, rows, number)
-                log.append(log_rows(rows), query, number)
-                seconds = time.perf_counter() - started
-                tell(stream.listener, BatchId(query, number), counts, kept, Applied(), seconds)
-            finally:
-                rows.unpersist()
+            if self.keys is None or not self.keys.has_passed or self._is_counted:
+                self._counted(rows, number)
+            else:
+                self._append(rows, number)
 
-    writer = observed(decoded.rows).writeStream.foreachBatch(write)
+    @property
+    def _is_counted(self) -> bool:
+        return self.stream.max_dead_letters is not None or self.stream.listener.is_any
+
+    def _counted(self, rows: DataFrame, number: int) -> None:
+        started, stream = time.perf_counter(), self.stream
+        with persisted(rows) as kept:
+            found = replace(self.decoded, rows=kept)
+            check_dead_letters(stream.max_dead_letters, found.counts, kept, number)
+            if self.keys is not None:
+                self.keys.check(kept, LogPlace(stream.log, stream.table_format))
+            self._append(kept, number)
+            batch, seconds = BatchId(self.query, number), time.perf_counter() - started
+            tell(stream.listener, batch, found.counts, found, seconds)
+
+    def _append(self, rows: DataFrame, number: int) -> None:
+        log = LogPlace(self.stream.log, self.stream.table_format)
+        log.append(log_rows(rows), self.query, number)
+
+
+@dataclass
+class KeyRule:
+    """A log that feeds tables has a change with a key, or gets none at all.
+
+    Attributes:
+        key_columns: Columns of the key that a user named.
+        has_passed: Whether there was a change with a key.
+    """
+
+    key_columns: Sequence[str] | None
+    has_passed: bool = False
+
+    def check(self, rows: DataFrame, log: LogPlace) -> None:
+        """Raise KeysMissingError if no change of a batch or of the log has a key."""
+        if self.has_passed:
+            return
+        changes = rows.where(F.col("kind") == CHANGE)
+        ((number, keyed),) = changes.agg(F.count("*"), F.count("key")).collect()
+        has_tables = bool(keyed)
+        if number and not keyed:
+            is_keyed = (F.col("kind") == CHANGE) & F.col("key").isNotNull()
+            has_tables = not log.read(rows.sparkSession).where(is_keyed).isEmpty()
+        keys = number, number - keyed
+        check_keys(keys, self.key_columns, lambda: _columns_of(changes), has_tables=has_tables)
+        self.has_passed = has_tables
+
+
+def _columns_of(changes: DataFrame) -> set[str]:
+    """Return the columns of the rows of changes, by one job."""
+    names = (F.json_object_keys(name) for name in ("before", "after"))
+    filled = (F.coalesce(one, F.array().cast("array<string>")) for one in names)
+    return {
+        row[0] for row in changes.select(F.explode(F.array_union(*filled))).distinct().collect()
+    }
+
+
+def start_landing(landing: Landing) -> StreamingQuery:
+    """Start a query that lands a stream."""
+    stream = landing.stream
+    writer = observed(landing.decoded.rows).writeStream.foreachBatch(landing)
     writer = writer.option("checkpointLocation", stream.checkpoint)
     return writer.trigger(**(stream.trigger or _DEFAULT)).start()
 
 
-def check_dead_letters(limit: Limit | None, counts: Counts, rows: DataFrame, batch: int) -> None:
+def check_dead_letters(
+    limit: Limit | None, counts: Counts, rows: DataFrame, batch: int = 0
+) -> None:
     """Refuse a batch that has too many dead letters, with the first reasons."""
     if limit is None or counts.dead_letters <= allowed(limit, counts.elements):
         return

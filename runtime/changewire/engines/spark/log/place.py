@@ -46,6 +46,17 @@ SETTINGS: Final = {
 }
 """What table formats ask of a session."""
 
+STREAMED: Final = {
+    # https://docs.delta.io/latest/delta-streaming.html#ignore-updates-and-deletes
+    "delta": {"skipChangeCommits": "true", "maxBytesPerTrigger": "1g"},
+    # https://iceberg.apache.org/docs/latest/spark-structured-streaming/#streaming-reads
+    "iceberg": {
+        "streaming-skip-delete-snapshots": "true",
+        "streaming-skip-overwrite-snapshots": "true",
+    },
+}
+"""How the new rows of a log are read: what removes or writes rows again is passed over."""
+
 
 @dataclass(frozen=True)
 class LogPlace:
@@ -104,6 +115,17 @@ class LogPlace:
         if self.table_format == "iceberg":  # its catalog keeps a snapshot for a while
             spark.catalog.refreshTable(self.target)
         return completed(spark.table(self.target))
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """Return the rows that it has and those to come, as a stream."""
+        check_python(spark)
+        reader = spark.readStream.format(self.table_format).options(**STREAMED[self.table_format])
+        return completed(reader.load(self.target) if self.is_path else reader.table(self.target))
+
+    def create(self, spark: SparkSession, columns: StructType) -> None:
+        """Make it, or check that it can take rows of some columns."""
+        if not self.check(spark, columns):
+            self.add(spark.createDataFrame([], columns))
 
     def add(self, rows: DataFrame, options: dict[str, str] | None = None) -> None:
         """Append rows in one commit, with options of the format."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -61,12 +62,25 @@ def write(
     """
     if decoded.rows.isStreaming:
         raise ValueError("write takes no stream; use `changewire.spark.land`")
-    place, spark = LogPlace(log, table_format), decoded.rows.sparkSession
+    return written(decoded, LogPlace(log, table_format), show_values=show_values)
+
+
+def written(
+    decoded: DecodedFrames | MessageFrames,
+    place: LogPlace,
+    *,
+    show_values: bool,
+    check: Callable[[DataFrame, Counts], None] | None = None,
+) -> Written:
+    """Append decoded messages to a log, as `write` does, if a check of them raises nothing."""
+    spark = decoded.rows.sparkSession
     is_there = place.check(spark, log_rows(decoded.rows).schema)
     rows = decoded.rows.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         kept = replace(decoded, rows=rows)
         counts, found, known = kept.counts, log_rows(rows), 0
+        if check is not None:
+            check(rows, counts)
         if is_there:
             found = lacking(found, place.read(spark))
             known = counts.elements - found.count()

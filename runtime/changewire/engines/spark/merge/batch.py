@@ -1,97 +1,92 @@
-"""One batch: appended to the log, and then merged into its tables; what `foreachBatch` takes."""
+"""New rows of a log, merged into tables; what `foreachBatch` takes."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import check_keys
 from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
-from changewire.engines.log import REFUSED
+from changewire.engines.layout import CHANGE, CONTROL
+from changewire.engines.log import ATTEMPT, REFUSED
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.spark.cause import named_errors, repeated_if_lost
-from changewire.engines.spark.decode import DecodedFrames
-from changewire.engines.spark.log.land import check_dead_letters
-from changewire.engines.spark.log.rows import accepted_attempts, log_rows, refused_rows
-from changewire.engines.spark.merge.facts import BatchFacts, columns_of, facts_of_batch, known_log
+from changewire.engines.spark.frames import persisted
+from changewire.engines.spark.log.rows import accepted_attempts, newest, refused_rows
+from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
+from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
-from changewire.engines.spark.merge.part import QueryTables, persisted
+from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.refusals import WHY
+from changewire.engines.spark.merge.resume import applied_log
 from changewire.engines.spark.merge.tuning import batch_settings
-from changewire.engines.spark.stream.report import tell
-from changewire.engines.spark.worker import KernelTally
+from changewire.engines.spark.stream.report import tell_applied
 
 
 @dataclass
-class Merger:
-    """Writes the batches of a query.
+class LogMerger:
+    """Merges the batches of a query on a log.
 
     Attributes:
         query: The tables of the query.
+        progress: Folder of the query's own checkpoint.
         listener: Called once for each batch.
-        native: Sums what the native kernel does; None with Spark Connect.
-        key_columns: Columns of the key that a user named.
-        has_refused: Whether the log has refused changes; None until the first batch.
-        known: The content of the log; None until the first batch.
+        known: The content of the log that is in the tables; None until the first batch.
+        has_refused: Whether the log has refused changes.
+        has_replays: Whether it has rows of replays, of which the newest counts.
     """
 
     query: QueryTables
+    progress: str
     listener: StreamListener = field(default_factory=StreamListener)
-    native: KernelTally | None = None
-    key_columns: Sequence[str] | None = None
-    has_refused: bool | None = None
     known: KnownLog | None = None
+    has_refused: bool = False
+    has_replays: bool = False
 
     def __call__(self, rows: DataFrame, number: int) -> None:
-        """Write a batch; a retry changes nothing."""
+        """Merge a batch; a retry changes nothing."""
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
-        with named_errors(), settings as most, persisted(rows) as kept:
+        changes = rows.where(F.col("kind").isin(CHANGE, CONTROL)).withColumn("elements", F.lit(1))
+        with named_errors(), settings as most, persisted(changes) as kept:
             facts = facts_of_batch(kept, self.query.options)
-            merged = repeated_if_lost(lambda: self._written(kept, batch, facts, most))
-            if self.native is not None:
-                facts.counts.native = self.native.take()
-            seconds = time.perf_counter() - started
-            tell(self.listener, batch, facts.counts, DecodedFrames(kept), merged, seconds)
+            if facts.counts.elements:
+                merged = repeated_if_lost(lambda: self._merged(kept, batch, facts, most))
+                tell_applied(self.listener, batch, merged, time.perf_counter() - started)
 
-    def _written(self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int) -> Applied:
-        spark, options, log = rows.sparkSession, self.query.options, self.query.options.log
-        check_dead_letters(options.tables.max_dead_letters, facts.counts, rows, batch.number)
-        if self.known is None:
-            there = None if log.schema(spark) is None else log.read(spark)
-            with_truncates = options.tables.apply_truncates
-            self.known = known_log(
-                there, options.routing, with_truncates=with_truncates, table_format=log.table_format
-            )
-        sources, has_tables = facts.sources, bool(self.known.tables.names)
-        check_keys(
-            (sources.changes, sources.key_missing),
-            self.key_columns,
-            lambda: columns_of(rows),
-            has_tables=has_tables,
-        )
-        log.append(log_rows(rows), batch.query, batch.number)
-        logged = log.read(spark)
-        logged = accepted_attempts(logged) if self._has_refused(logged) else logged
-        merge = BatchMerge(self.query, self.known, rows, facts, logged, most)
+    def _merged(self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int) -> Applied:
+        spark, options = rows.sparkSession, self.query.options
+        logged = options.log.read(spark)
+        known = self.known = self.known or self._begun(logged, batch.number)
+        if facts.old:
+            rows = with_effects(rows).localCheckpoint()
+            facts = facts_of_batch(rows, options)
+        rows = newest(rows, logged) if self.has_replays else rows
+        logged = accepted_attempts(logged) if self.has_refused else logged
+        merge = BatchMerge(self.query, known, rows, facts, logged, most)
         merge.tables()
         refused = merge.refused_changes()
         if refused is not None:
             # Last, so that no kill can lose one: an element may be refused twice.
-            rows = refused_rows(refused, F.col(WHY))
-            log.append(rows, f"{batch.query}-refused", batch.number)
+            why = refused_rows(refused, F.col(WHY), F.col(ATTEMPT))
+            options.log.append(why, f"{batch.query}-refused", batch.number)
             self.has_refused = True
-        self.known.add(facts.facts)
-        unmatched = options.unmatched(self.known.tables.names.values())
+        known.add(facts.facts)
+        unmatched = options.unmatched(known.tables.names.values())
         return Applied(dict(sorted((+merge.counts).items())), merge.by_table, unmatched)
 
-    def _has_refused(self, log: DataFrame) -> bool:
-        """Whether the log has refused changes: to later changes they are as if they never came."""
-        if self.has_refused is None:
-            self.has_refused = not log.where(F.col("kind") == REFUSED).isEmpty()
-        return self.has_refused
+    def _begun(self, log: DataFrame, batch: int) -> KnownLog:
+        """Return the content of a log that is in the tables, and look for refused changes in it."""
+        options = self.query.options
+        is_refused, is_again = F.col("kind") == REFUSED, F.col(ATTEMPT) > 0
+        ((refused, later),) = log.agg(F.count_if(is_refused), F.count_if(is_again)).collect()
+        self.has_refused, self.has_replays = bool(refused), bool(later)
+        return known_log(
+            applied_log(log.sparkSession, options.log, self.progress, batch),
+            options.routing,
+            with_truncates=options.tables.apply_truncates,
+            table_format=options.log.table_format,
+        )

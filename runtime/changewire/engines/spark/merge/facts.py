@@ -65,6 +65,7 @@ class BatchFacts:
         moves: How many changes moved a row to another key.
         texts: How the texts of rows have the columns of their keys, by where they come from.
         by_table: How many changes there are, and how many of them have no key.
+        old: How many changes were landed before logs had effects.
     """
 
     counts: Counts
@@ -76,6 +77,7 @@ class BatchFacts:
     moves: int
     texts: Mapping[RouteKey, RowText]
     by_table: ChangesByTable
+    old: int
 
     def least_of(self, keys: Iterable[RouteKey]) -> int | None:
         """Return the least first number of the writes of some sources; None without any."""
@@ -138,6 +140,7 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
     found = {
         **facts_columns(),
         "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
+        "old": F.count_if((F.col("kind") == CHANGE) & F.col(EFFECT).isNull()),
         "least": F.min(F.when(has_key & (op != DELETE) & ~is_lone_before(), major)),
         "hard": F.count_if(has_key & F.col(EFFECT).isin(*APPLIED) & is_hard),
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
@@ -173,6 +176,7 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         moves,
         _texts(changes) if options.has_json else {},
         _by_table(counted),
+        sum(one["old"] for one in counted),
     )
 
 
@@ -251,14 +255,6 @@ def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
             place = group["topic"], group["partition"], group["offset"]
             first[one] = min(place, first.get(one, place))
     return [one for one, _ in sorted(first.items(), key=itemgetter(1))]
-
-
-def columns_of(rows: DataFrame) -> set[str]:
-    """Return the columns of the rows of changes, by one job."""
-    names = (F.json_object_keys(name) for name in ("before", "after"))
-    filled = (F.coalesce(one, F.array().cast("array<string>")) for one in names)
-    found = rows.where(F.col("kind") == CHANGE).select(F.explode(F.array_union(*filled)))
-    return {row[0] for row in found.distinct().collect()}
 
 
 def known_log(

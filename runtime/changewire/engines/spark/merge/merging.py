@@ -17,6 +17,7 @@ from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.cause import full_text
+from changewire.engines.spark.frames import persisted
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.becomes import becomes, with_key
 from changewire.engines.spark.merge.befores import moved
@@ -26,7 +27,7 @@ from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held, logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
-from changewire.engines.spark.merge.part import QueryTables, TablePart, persisted, view_of
+from changewire.engines.spark.merge.part import QueryTables, TablePart, view_of
 from changewire.engines.spark.merge.plan import There, is_from, is_of, is_refused, plan
 from changewire.engines.spark.merge.refusals import (
     WHY,

@@ -26,7 +26,7 @@ class ApplyOptions(AppliedOptions):
 
 
 def apply_options(
-    decode_options: DecodeOptions, asked: TableOptions, *, log: LogPlace, checkpoint: str
+    decode_options: DecodeOptions | None, asked: TableOptions, *, log: LogPlace, checkpoint: str
 ) -> ApplyOptions:
     """Return options, checked."""
     tables, template = format_of(log.table_format), template_of(asked.target)

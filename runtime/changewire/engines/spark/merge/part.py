@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import SparkSession
 
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.plan import There
@@ -77,16 +73,3 @@ class TablePart:
 def view_of(view: str, target: Target) -> str:
     """Return the name of the view of a table."""
     return target_from(template_of(view), target.origin).name
-
-
-@contextmanager
-def persisted(rows: DataFrame) -> Generator[DataFrame, None, None]:
-    """Keep rows meanwhile; they are computed once.
-
-    Spark keeps a row more quickly as one struct than column by column.
-    """
-    kept = rows.select(F.struct("*").alias("row")).persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield kept.select("row.*")
-    finally:
-        kept.unpersist()

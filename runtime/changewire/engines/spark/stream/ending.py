@@ -15,6 +15,7 @@ from changewire.engines.errors import StreamError
 from changewire.engines.spark.cause import full_text, innermost
 from changewire.engines.spark.jvm import last_progress
 from changewire.engines.spark.stream.progress import BatchProgress, batch_id, check, committed
+from changewire.engines.spark.stream.queries import TableQueries
 
 ProgressListener = Callable[[BatchProgress], None]
 """Called with what is known of a committed batch."""
@@ -26,17 +27,18 @@ _OWN_ERRORS: Final = {error.__name__: error for error in _OWN}
 
 
 def await_termination(
-    query: StreamingQuery, *, progress: ProgressListener | None = None
+    query: StreamingQuery | TableQueries, *, progress: ProgressListener | None = None
 ) -> signal.Signals | None:
     """Wait until a query ends. SIGINT and SIGTERM end it after the batch that it is at.
 
-    For each committed batch, the numbers of delivered and of decoded messages are compared. Call it
-    in the main thread: Python handles signals nowhere else.
+    For each committed batch, the numbers of delivered and of decoded messages are compared. If one
+    of the two queries of `apply_changes` fails, the other one ends after the batch that it is at.
+    Call it in the main thread: Python handles signals nowhere else.
 
     Args:
-        query: From `land` or `apply_changes`.
-        progress: Called for each batch that is committed, at most a second later; what it raises
-            ends the query.
+        query: From `land`, `apply_changes` or `apply_log`.
+        progress: Called for each batch of messages that is committed, at most a second later; what
+            it raises ends the query.
 
     Returns:
         The signal that ended the query; None if it ended by itself.
@@ -50,12 +52,39 @@ def await_termination(
     """
     with _signalled() as received:
         try:
-            _wait(query, received, progress)
-        except StreamingQueryException as error:
-            raise _failure(query, error) from error
+            if isinstance(query, TableQueries):
+                _wait_for_both(query, received, progress)
+            else:
+                _wait_for(query, lambda: bool(received), progress)
         finally:
             query.stop()
     return received[0] if received else None
+
+
+def _wait_for_both(
+    queries: TableQueries, received: list[signal.Signals], progress: ProgressListener | None
+) -> None:
+    applying = queries.apply
+    try:
+        _wait_for(
+            queries.land,
+            lambda: bool(received) or (applying is not None and not applying.isActive),
+            progress,
+        )
+    finally:
+        if applying is not None:  # it runs beside the first query, and is never ended by itself
+            _wait_for(applying, lambda: True)
+    if applying is None and not received:
+        _wait_for(queries.applying(), lambda: bool(received))
+
+
+def _wait_for(
+    query: StreamingQuery, is_over: Callable[[], bool], progress: ProgressListener | None = None
+) -> None:
+    try:
+        _wait(query, is_over, progress)
+    except StreamingQueryException as error:
+        raise _failure(query, error) from error
 
 
 def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception:
@@ -70,8 +99,9 @@ def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception
 
 
 def _wait(
-    query: StreamingQuery, received: list[signal.Signals], listener: ProgressListener | None
+    query: StreamingQuery, is_over: Callable[[], bool], listener: ProgressListener | None
 ) -> None:
+    """Wait until a query ends, or until it is over and the batch that it is at is done."""
     reported, at, is_ended = -1, None, False
     while not is_ended:
         try:
@@ -82,7 +112,7 @@ def _wait(
                 if listener is not None:
                     listener(batch)
                 check(batch)
-        if not received:
+        if not is_over():
             at = _last_batch(query)
         elif not query.status["isTriggerActive"] or _last_batch(query) != at:
             query.stop()  # a batch that has just begun is retried by the next run

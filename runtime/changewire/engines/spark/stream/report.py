@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Final
 
@@ -28,50 +27,58 @@ _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "l
 _DeadLetters = list[dict[str, Any]]
 
 
-def tell(  # noqa: PLR0917 - what a listener gets
-    listener: StreamListener,
-    batch: BatchId,
-    counts: Counts,
-    decoded: Frames,
-    merged: Applied,
-    seconds: float,
+def tell(
+    listener: StreamListener, batch: BatchId, counts: Counts, decoded: Frames, seconds: float
 ) -> None:
-    """Call a listener with a batch that was written."""
+    """Call a listener with a batch that was appended to a log."""
     if listener.notice is not None:
         rate = counts.messages / max(seconds, 1e-6)
         (first, what), *others = counts.totals()
         parts = ", ".join(f"{number} {words}" for number, words in others)
         listener.notice(
             f"batch {batch.number}: {counts.messages} messages, {counts.elements} elements: "
-            f"{first} {what}{_in_tables(merged.counts)}, {parts}; {seconds:.1f} s, "
+            f"{first} {what}, {parts}; {seconds:.1f} s, "
             f"{rate:.0f} messages a second"
         )
     if listener.metrics is not None:
-        listener.metrics(_as_json(batch, counts, merged, seconds))
+        listener.metrics(_counts_as_json(batch, counts, seconds))
     if listener.written is not None:
-        listener.written(batch, counts, decoded, merged)
+        listener.written(batch, counts, decoded)
 
 
-def _as_json(
-    batch: BatchId, counts: Counts, merged: Applied, seconds: float, **reported: Any
-) -> str:
+def tell_applied(listener: StreamListener, batch: BatchId, merged: Applied, seconds: float) -> None:
+    """Call a listener with a batch of a log that was merged into tables."""
+    if listener.notice is not None:
+        done = ", ".join(f"{number} {name}" for name, number in merged.counts.items())
+        listener.notice(f"tables, batch {batch.number}: {done or 'nothing'}; {seconds:.1f} s")
+    if listener.metrics is not None:
+        listener.metrics(_as_json(batch, seconds, tables=dict(merged.counts)))
+    if listener.applied is not None:
+        listener.applied(batch, merged, seconds)
+
+
+def _counts_as_json(batch: BatchId, counts: Counts, seconds: float, **reported: Any) -> str:
+    values: dict[str, Any] = {**counts.as_dict()}
+    found: dict[str, Any] = {name: values[name] for name in _COUNTS if name in values}
+    if counts.native is not None:
+        found["native"] = counts.native._asdict()
+    return _as_json(batch, seconds, **found, **reported)
+
+
+def _as_json(batch: BatchId, seconds: float, **reported: Any) -> str:
     """Return a line of JSON; a batch that is retried has a second one with its query and number."""
-    values = counts.as_dict()
     line: dict[str, Any] = {
         "query": batch.query,
         "batch": batch.number,
         "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         "seconds": round(seconds, 3),
         "version": VERSION,
-        **{name: values[name] for name in _COUNTS if name in values},
-        **({} if counts.native is None else {"native": counts.native._asdict()}),
-        **({"tables": dict(merged.counts)} if merged.counts else {}),
         **reported,
     }
     return json.dumps(line)
 
 
-def _committed_text(merged: Applied, progress: BatchProgress) -> str:
+def _committed_text(progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:
@@ -80,21 +87,18 @@ def _committed_text(merged: Applied, progress: BatchProgress) -> str:
         lag += f", newest {progress.lag_seconds:,.1f} s old"
     gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
     return (
-        f"batch {progress.batch}: {progress.messages:,} messages{_in_tables(merged.counts)}, "
+        f"batch {progress.batch}: {progress.messages:,} messages, "
         f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
         f"{progress.dead_letters:,} dead letters"
     )
 
 
-def _in_tables(merged: Mapping[str, int]) -> str:
-    did = ", ".join(f"{n} {name}" for name, n in merged.items())
-    return f" (in tables: {did})" if did else ""
-
-
 class CommittedBatches:
     """Sums the batches that Spark commits; one that is only written is retried by the next run."""
 
-    def __init__(self, counts: Counts, listener: StreamListener, *, show_values: bool) -> None:
+    def __init__(
+        self, counts: Counts, listener: StreamListener, *, show_values: bool = False
+    ) -> None:
         """Start with counts of nothing yet; the listener gets lines for each committed batch."""
         self.counts = counts
         self.letters: _DeadLetters = []
@@ -104,23 +108,35 @@ class CommittedBatches:
         self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
-        self._written: dict[int, tuple[BatchId, Counts, Applied, _DeadLetters]] = {}
+        self._written: dict[int, tuple[BatchId, Counts, _DeadLetters]] = {}
 
-    def written(self, batch: BatchId, counts: Counts, decoded: Frames, merged: Applied) -> None:
+    def written(self, batch: BatchId, counts: Counts, decoded: Frames) -> None:
         """Keep what is said of a batch until it is committed."""
         wanted = FIRST_DEAD_LETTERS - len(self.letters)
         letters: _DeadLetters = []
         if counts.dead_letters and wanted > 0:
             letters = first_dead_letters(decoded.rows, limit=wanted, show_values=self._show_values)
-        self._written[batch.number] = batch, counts, merged, letters
+        self._written[batch.number] = batch, counts, letters
 
-    def committed(self, progress: BatchProgress) -> None:
-        """Add a batch that was committed, and report it."""
-        batch, counts, merged, letters = self._written.pop(progress.batch)
-        self.counts.add_all(counts)
+    def applied(self, batch: BatchId, merged: Applied, seconds: float) -> None:
+        """Add what became of the changes of a batch of the log, and report it."""
         self.tables.update(merged.counts)
         self.by_table.add_all(merged.by_table)
         self.unmatched = merged.unmatched
+        tell_applied(self._listener, batch, merged, seconds)
+
+    def of_tables(self) -> dict[str, Any]:
+        """Return the attributes of an outcome that are about tables."""
+        return {
+            "tables": dict(sorted(self.tables.items())),
+            "changes_by_table": self.by_table,
+            "unmatched": self.unmatched,
+        }
+
+    def committed(self, progress: BatchProgress) -> None:
+        """Add a batch that was committed, and report it."""
+        batch, counts, letters = self._written.pop(progress.batch)
+        self.counts.add_all(counts)
         self.letters += letters[: FIRST_DEAD_LETTERS - len(self.letters)]
         gaps = self.totals.offset_gaps
         if progress.offset_gaps is not None:
@@ -128,8 +144,8 @@ class CommittedBatches:
         number = self.totals.batches + 1
         self.totals = StreamTotals(batch.query, number, gaps, progress.lag_offsets, None)
         if self._listener.notice is not None:
-            self._listener.notice(_committed_text(merged, progress))
+            self._listener.notice(_committed_text(progress))
         if self._listener.metrics is not None:
             reported = {name: getattr(progress, name) for name in _COMMITTED}
-            line = _as_json(batch, counts, merged, progress.seconds, **reported)
+            line = _counts_as_json(batch, counts, progress.seconds, **reported)
             self._listener.metrics(line)
