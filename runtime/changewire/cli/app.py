@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "schema": "Show, compare, draft and generate schemas.",
     "run": "Land files in a log, and merge them into tables.",
     "stream": "Land Kafka topics in a log, and merge them into tables.",
+    "apply": "Merge a log into tables.",
     "current": "Show the current rows of a table, from the log.",
     "history": "Show every version of the rows of a table.",
     "trace": "Show which changes produced a row.",

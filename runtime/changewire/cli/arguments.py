@@ -1,5 +1,6 @@
 """What the options of topics, streams and tables amount to, and which do not go together."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,8 @@ from changewire.engines.options import (
 
 _WORDS: Final = ("json", "embedded", "variant")
 _DELTA: Final = TABLE_FORMATS[0]
+_TIME: Final = re.compile(r"([1-9]\d{0,5})([smh])")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 def stream_options(
@@ -29,19 +32,38 @@ def stream_options(
     *,
     is_continuous: bool = False,
     max_dead_letters: str | None = None,
+    apply_every: str | None = None,
 ) -> StreamOptions:
     """Return how a stream is written below an output folder.
 
     Raises:
-        typer.BadParameter: The limit of dead letters is neither a number nor a share.
+        typer.BadParameter: The limit of dead letters is neither a number nor a share, or the time
+            between merges is not valid.
     """
+    if apply_every is not None and not is_continuous:
+        raise typer.BadParameter("--apply-every: only with --continuous")
+    every = (
+        None if apply_every is None else {"processingTime": f"{seconds_of(apply_every)} seconds"}
+    )
     table_format, trigger = table_format or _DELTA, None if is_continuous else AVAILABLE_NOW
     limit = limit_of(max_dead_letters)
     try:
         log = log_of(whole(output), table_format)
-        return StreamOptions(log, checkpoint, table_format, trigger, limit)
+        return StreamOptions(log, checkpoint, table_format, trigger, limit, apply_trigger=every)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def seconds_of(text: str) -> int:
+    """Return a time such as 30s, 5m or 1h in seconds.
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise typer.BadParameter(f"expected a time such as 30s, 5m or 1h, found {text!r}")
+    return int(found[1]) * _SECONDS[found[2]]
 
 
 def limit_of(text: str | None) -> int | str | None:

@@ -51,6 +51,15 @@ Continuous: TypeAlias = Annotated[
     typer.Option("--continuous", help="Keep running after reaching the end."),
 ]
 
+ApplyEvery: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--apply-every",
+        metavar="TIME",
+        help="With --continuous and --target: least time between merges, such as 30s, 5m or 1h.",
+    ),
+]
+
 MaxDeadLetters: TypeAlias = Annotated[
     str | None,
     text_option(

@@ -128,6 +128,7 @@ class StreamOptions:
     trigger: Mapping[str, Any] | None = None
     max_dead_letters: Limit | None = None
     listener: StreamListener = StreamListener()
+    apply_trigger: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Check the limit."""

@@ -23,6 +23,7 @@ NOT_RUN = {
     "doctor": "asks a broker, with the tests of a real one",
     "schema generate": "takes schemas of somebody's own, in tests of its own",
     "adopt": "changes a table, in tests of its own",
+    "apply": "reads a log, in tests of its own",
     "trace": "reads a log, in tests of its own",
     "verify": "reads a log in Spark, in tests of its own",
     "rebuild": "reads a log in Spark, in tests of its own",

@@ -56,8 +56,7 @@ def run(
 
     The log is DIR/log; the report is DIR/report.html, for programs DIR/report.json. Messages that
     the log has already are left out, so a run that was stopped can be run again. With --target,
-    changes are also merged into Delta tables; --engine spark does this in Spark, and reads each
-    file once.
+    changes are also merged into Delta tables; --engine spark does this in Spark.
 
     Example: changewire run -f aerospike-json topic/ --output lake/
     """

@@ -22,6 +22,7 @@ from changewire.cli.runs import land_topics, run_job
 from changewire.cli.stdout import STDOUT
 from changewire.cli.streams import (
     TABLE_FLAGS,
+    ApplyEvery,
     Checkpoint,
     Continuous,
     MaxDeadLetters,
@@ -60,6 +61,7 @@ def stream(
     checkpoint: Checkpoint = None,
     table_format: TableFormatOption = None,
     continuous: Continuous = False,
+    apply_every: ApplyEvery = None,
     elements_as: ElementsAsOption = "changes",
     show_values: ShowValues = False,
     max_dead_letters: MaxDeadLetters = None,
@@ -91,8 +93,11 @@ def stream(
         table_format,
         is_continuous=continuous,
         max_dead_letters=max_dead_letters,
+        apply_every=apply_every,
     )
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
+    if apply_every is not None and tables is None:
+        raise typer.BadParameter("--apply-every: only with --target TABLE")
     asked = StreamRun(decode_options, log_options, tables, packages, show_values)
     job = partial(land_topics, topics, output, asked, metrics=metrics, as_json=as_json)
     return run_job(job, output, fail_on, is_continuous=continuous, as_json=as_json)

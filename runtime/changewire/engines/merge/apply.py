@@ -146,12 +146,16 @@ def apply_log(
         ConflictError: Other writers changed a table or the log again and again.
         ImportError: The rows are a JSON Schema, and the extra ``codegen`` is not installed.
     """
-    tables = TableOptions(target, **options)
+    return applied_log(log, TableOptions(target, **options), adopt_table=adopt_table).counts
+
+
+def applied_log(log: str, tables: TableOptions, *, adopt_table: bool = False) -> Applied:
+    """Merge the changes of a log that tables lack, as `apply_log` does."""
     how = local_options(None, tables, log=log, adopt_table=adopt_table)
     there = LocalLog(how.log, how.routing.template.text)
     if there.version < 0:
         raise OutputError(f"{log}: there is no log")
-    return applied(there, how).counts
+    return applied(there, how)
 
 
 class Run:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.by_table import Applied
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.errors import StreamError
@@ -32,8 +33,8 @@ from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.log.land import KeyRule, check_dead_letters, land_counted
 from changewire.engines.spark.log.place import SETTINGS, LogPlace
 from changewire.engines.spark.log.write import write, written
-from changewire.engines.spark.merge.options import apply_options
-from changewire.engines.spark.merge.query import begun, start, start_applying
+from changewire.engines.spark.merge.options import ApplyOptions, apply_options
+from changewire.engines.spark.merge.query import begun, existing, start, start_applying
 from changewire.engines.spark.messages import frames_by
 from changewire.engines.spark.read import read_files
 from changewire.engines.spark.session import is_remote, session
@@ -94,8 +95,10 @@ def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
         first_dead_letters=batches.letters,
         stream=replace(batches.totals, signal=None if signal is None else signal.name),
         native=batches.counts.native,
+        tables=None if tables is None else batches.merged.counts,
+        changes_by_table=batches.merged.by_table,
+        unmatched=batches.merged.unmatched,
         start_seconds=ready - started,
-        **({} if tables is None else batches.of_tables()),
     )
 
 
@@ -117,9 +120,7 @@ def run_tables(
         keys.check(rows, log)
 
     landed = written(frames, log, show_values=asked.show_values, check=check)
-    batches = CommittedBatches(landed.counts, stream.listener)
-    told = StreamListener(applied=batches.applied)
-    await_termination(start_applying(spark, how, query, told, AVAILABLE_NOW))
+    applied = _applied(spark, how, query, stream.listener)
     return Outcome(
         counts=landed.counts,
         format=asked.decode_options.format,
@@ -131,8 +132,25 @@ def run_tables(
         native=landed.counts.native,
         start_seconds=ready - started,
         already_in_log=landed.already_in_log,
-        **batches.of_tables(),
+        tables=applied.counts,
+        changes_by_table=applied.by_table,
+        unmatched=applied.unmatched,
     )
+
+
+def run_log(spark: SparkSession, log: LogPlace, tables: TableOptions, checkpoint: str) -> Applied:
+    """Merge a log into tables to its end, and return what became of its changes."""
+    how = apply_options(None, tables, log=log, checkpoint=checkpoint)
+    return _applied(spark, how, existing(spark, how), StreamListener())
+
+
+def _applied(
+    spark: SparkSession, options: ApplyOptions, query: str, listener: StreamListener
+) -> Applied:
+    batches = CommittedBatches(Counts(), listener)
+    told = StreamListener(applied=batches.applied)
+    await_termination(start_applying(spark, options, query, told, AVAILABLE_NOW))
+    return batches.merged
 
 
 def _local_session(asked: StreamRun, output: str) -> SparkSession:
@@ -187,4 +205,5 @@ def _started(
         return land_counted(frames_by(decode_options, messages), stream)
     log = LogPlace(stream.log, stream.table_format)
     how = apply_options(decode_options, table_options, log=log, checkpoint=stream.checkpoint)
-    return start(messages, how, Decoder(decode_options), stream.listener, stream.trigger)
+    decoder, triggers = Decoder(decode_options), (stream.trigger, stream.apply_trigger)
+    return start(messages, how, decoder, stream.listener, *triggers)

@@ -165,10 +165,15 @@ def apply_log(
     """
     place = LogPlace(log, table_format)
     how = apply_options(None, TableOptions(target, **options), log=place, checkpoint=checkpoint)
-    if place.schema(spark) is None:
-        raise OutputError(f"{log}: there is no log")
-    query = begun(spark, how)
-    return start_applying(spark, how, query, StreamListener(notice, metrics), trigger)
+    listener = StreamListener(notice, metrics)
+    return start_applying(spark, how, existing(spark, how), listener, trigger)
+
+
+def existing(spark: SparkSession, options: ApplyOptions) -> str:
+    """Return the id of a query whose log exists; an OutputError says that it does not."""
+    if options.log.schema(spark) is None:
+        raise OutputError(f"{options.log.target}: there is no log")
+    return begun(spark, options)
 
 
 def begun(spark: SparkSession, options: ApplyOptions) -> str:

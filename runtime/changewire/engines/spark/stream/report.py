@@ -125,13 +125,10 @@ class CommittedBatches:
         self.unmatched = merged.unmatched
         tell_applied(self._listener, batch, merged, seconds)
 
-    def of_tables(self) -> dict[str, Any]:
-        """Return the attributes of an outcome that are about tables."""
-        return {
-            "tables": dict(sorted(self.tables.items())),
-            "changes_by_table": self.by_table,
-            "unmatched": self.unmatched,
-        }
+    @property
+    def merged(self) -> Applied:
+        """What became of the changes of all batches in tables."""
+        return Applied(dict(sorted(self.tables.items())), self.by_table, self.unmatched)
 
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and report it."""
