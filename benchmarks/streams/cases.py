@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from benchmarks.streams.history import Sent, history, with_late
 from benchmarks.streams.jobs import (
+    DECLARED,
     FLAGGED,
     JSON,
     LOG,
@@ -18,8 +19,8 @@ from benchmarks.streams.jobs import (
     TABLES_BY_HAND,
 )
 
-Measure = Literal["cpu", "warm", "first"]
-"""CPU time, or the time of warm batches, or that of the first batch."""
+Measure = Literal["cpu", "warm", "first", "all"]
+"""CPU time, or the time of warm batches, or that of the first batch, or CPU time of all batches."""
 
 _LATE_BY: Final = 2.5
 """By how many batches a message may be late."""
@@ -58,7 +59,7 @@ class Topic(NamedTuple):
 
     def small(self) -> Topic:
         """Return a topic of little work."""
-        batch, rows = max(40, self.batch // 500), max(200, self.rows // 1000)
+        batch, rows = min(200, max(40, self.batch // 500)), max(200, self.rows // 1000)
         return self._replace(batches=3, batch=batch, rows=rows)
 
 
@@ -87,6 +88,7 @@ class Case(NamedTuple):
 
 
 _TOPIC: Final = Topic("plain", 5, 100_000, 100_000)
+_MILLION: Final = Topic("million", 3, 1_000_000, 1_000_000)
 _SMALL: Final = Topic("small", 12, 40, 10_000, tables=2)
 _INTO: Final = "100,000 changes a batch into {} million rows"
 
@@ -108,6 +110,29 @@ CASES: Final = (
         topic=_TOPIC._replace(name="late", batches=10, has_late=True),
         peer=SAFE,
         ours={REMOVED: 0.8, FLAGGED: 1.0},
+    ),
+    Case(
+        name="million",
+        title="1,000,000 a batch",
+        topic=_MILLION,
+        peer=SAFE,
+        ours={FLAGGED: 1.1, DECLARED: 1.1},
+    ),
+    Case(
+        name="million-late",
+        title="1,000,000 a batch, 10 % late or doubled",
+        topic=_MILLION._replace(name="million-late", has_late=True),
+        peer=SAFE,
+        ours={REMOVED: 0.95},
+    ),
+    Case(
+        name="backlog",
+        title="10 batches of 100,000, applied at once",
+        topic=_TOPIC._replace(name="backlog", batches=10),
+        peer=SAFE,
+        ours={REMOVED: 1.3, FLAGGED: 1.3},
+        by="all",
+        fields={"is_backlog": True},
     ),
     _sized(1),
     _sized(5),

@@ -15,8 +15,10 @@ from tests.support.session import settings
 
 import changewire.spark as cws
 from benchmarks.cpu import cpu_seconds
+from benchmarks.streams.history import PARTITIONS
 from benchmarks.streams.jobs import JOBS, Job
 from benchmarks.streams.seeds import seed
+from changewire.engines.spark.log.place import STREAMED
 
 SETTINGS: Final = {
     "spark.driver.memory": "3g",
@@ -80,7 +82,11 @@ def run(job: Job) -> Done:
     if job.seed:
         seed(spark, job)
     cpu, start = cpu_seconds(), time.perf_counter()
-    batches = _batches(JOBS[job.name](job), cpu)
+    query = JOBS[job.name](job)
+    if isinstance(query, cws.TableQueries):
+        batches = _of_both(query, job, cpu)
+    else:
+        batches = _batches(query, cpu)
     seconds = time.perf_counter() - start
     return Done(seconds, cpu_seconds() - cpu, batches)
 
@@ -96,6 +102,26 @@ def _session(job: Job) -> SparkSession:
         if name not in TUNED:
             builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def _of_both(queries: cws.TableQueries, job: Job, cpu: float) -> list[Took]:
+    """Return what each batch took to land and to be applied; of a backlog, all of them as one.
+
+    The arguments are those of `_batches`.
+    """
+    if not job.is_backlog:  # a file of each partition of the topic: what one batch landed
+        name = {"delta": "maxFilesPerTrigger", "iceberg": "streaming-max-files-per-micro-batch"}
+        STREAMED[job.format][name[job.format]] = str(PARTITIONS)
+    landed = _batches(queries.land, cpu)
+    applied = _batches(queries.applying(), cpu_seconds())
+    if job.is_backlog:
+        every = [*landed, *applied]
+        rows = sum(one.rows for one in landed)
+        return [Took(rows, sum(one.seconds for one in every), sum(one.cpu for one in every))]
+    return [
+        Took(one.rows, one.seconds + other.seconds, one.cpu + other.cpu)
+        for one, other in zip(landed, applied, strict=True)
+    ]
 
 
 def _batches(query: Any, cpu: float) -> list[Took]:

@@ -42,6 +42,7 @@ ONCE: Final = {"availableNow": True}
 LOG_BY_HAND, LOG = "plain by hand, log alone", "changewire, log alone"
 PLAIN, SAFE, TABLES_BY_HAND = "plain by hand", "careful by hand", "plain by hand, any tables"
 REMOVED, FLAGGED = (f"changewire, deleted rows {what}" for what in ("removed", "flagged"))
+DECLARED = "changewire, flagged, columns as messages declare"
 JSON = "changewire, JSON text"
 
 
@@ -58,6 +59,7 @@ class Job(msgspec.Struct, frozen=True):
         seed: Rows that the table has before.
         tables: Number of tables; of `TABLES_BY_HAND` and ours, as is the next one.
         format: Table format: ``delta`` or ``iceberg``.
+        is_backlog: Whether all batches land before the first one is applied, and count as one.
         is_warm: Whether the small topic is read first.
         has_defaults: Whether the session has the settings that Spark and Delta have, in place of
             those that `changewire.spark.session` has for one machine.
@@ -72,6 +74,7 @@ class Job(msgspec.Struct, frozen=True):
     seed: int = 0
     tables: int = 1
     format: str = "delta"
+    is_backlog: bool = False
     is_warm: bool = True
     has_defaults: bool = False
 
@@ -151,6 +154,7 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery | cws.TableQueries]]] = 
     TABLES_BY_HAND: _tables_by_hand,
     REMOVED: partial(_merge, row_schema=ROW, deletes="remove"),
     FLAGGED: partial(_merge, row_schema=ROW, deletes="flag"),
+    DECLARED: partial(_merge, row_schema="embedded", deletes="flag"),
     JSON: _merge,
 }
 """What starts each job."""

@@ -50,10 +50,9 @@ def table(found: Sequence[tuple[Case, Found]]) -> Result:
 
 
 def _rows(case: Case, jobs: Found) -> Iterator[tuple[str, ...]]:
-    first = case.by == "first"
-    theirs = taken(jobs[case.peer], is_first=first)
+    theirs = _taken(case, jobs[case.peer])
     for name, least in case.ours.items():
-        mine = taken(jobs[name], is_first=first)
+        mine = _taken(case, jobs[name])
         ratios = {
             what: ratio(*(_values(each, what) for each in (theirs, mine)), is_time=case.is_time)
             for what in ("cpu", "seconds")
@@ -72,13 +71,32 @@ def verdict(case: Case, bound: float | None, ratios: Mapping[str, Ratio]) -> str
     """Return what a job must reach, and whether it does."""
     if bound is None:
         return ""
-    found = ratios["cpu" if case.by == "cpu" else "seconds"].middle
+    found = ratios["cpu" if case.by in {"cpu", "all"} else "seconds"].middle
     is_reached = found <= bound if case.is_time else found >= bound
     words = f"at {'most' if case.is_time else 'least'} {bound:g} {_BY[case.by]}"
     return f"{words}{' (times)' if case.is_time else ''}: {'reached' if is_reached else 'missed'}"
 
 
-_BY: Final[Mapping[Measure, str]] = {"cpu": "by CPU time", "warm": "by time", "first": "by time"}
+_BY: Final[Mapping[Measure, str]] = {
+    "cpu": "by CPU time",
+    "all": "by CPU time",
+    "warm": "by time",
+    "first": "by time",
+}
+
+
+def _taken(case: Case, rounds: Sequence[Done]) -> list[Took]:
+    """Return the batches of a case that count; of `all`, the sum of each round."""
+    if case.by != "all":
+        return taken(rounds, is_first=case.by == "first")
+    return [
+        Took(
+            sum(one.rows for one in done.batches),
+            sum(one.seconds for one in done.batches),
+            sum(one.cpu for one in done.batches),
+        )
+        for done in rounds
+    ]
 
 
 def taken(rounds: Sequence[Done], *, is_first: bool) -> list[Took]:
