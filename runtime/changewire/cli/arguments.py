@@ -58,7 +58,7 @@ def seconds_of(text: str) -> int:
     """Return a time such as 30s, 5m or 1h in seconds.
 
     Raises:
-        typer.BadParameter: It is none.
+        typer.BadParameter: The text is another one.
     """
     found = _TIME.fullmatch(text)
     if found is None:

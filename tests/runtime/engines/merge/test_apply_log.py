@@ -19,6 +19,7 @@ from tests.runtime.tables.model import Content, filled, tables_of
 import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.options import AVAILABLE_NOW
+from changewire.engines.spark.session import changed
 from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
@@ -116,6 +117,29 @@ def test_the_log_is_compacted_and_cleaned_up(spark: SparkSession, tmp_path: Path
     lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
     (counts,) = lake.apply_messages(spark, format=FORMAT)
     assert (counts["inserted"], lake.table(spark, "t").count()) == (1, 4)
+
+
+def test_files_of_the_log_are_gone_too_early(spark: SparkSession, tmp_path: Path) -> None:
+    """The error says what to do, and that helps."""
+    lake, progress = Lake(tmp_path), tmp_path / "checkpoint" / "tables"
+    for number in range(3):
+        lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
+        lake.apply_messages(spark, format=FORMAT)
+        if number == 0:
+            shutil.copytree(progress, tmp_path / "early")
+    shutil.rmtree(progress)
+    (tmp_path / "early").rename(progress)
+    log, check = lake.places["log"], "spark.databricks.delta.retentionDurationCheck.enabled"
+    spark.sql(f"OPTIMIZE delta.`{log}`")
+    with changed(spark, {check: "false"}):
+        spark.sql(f"VACUUM delta.`{log}` RETAIN 0 HOURS")
+    with pytest.raises(cws.OutputError, match=r"run `rebuild`, then delete the folder `tables`"):
+        lake.apply_messages(spark, format=FORMAT)
+    cws.rebuild(spark, log, target=lake.places["target"])
+    shutil.rmtree(progress)
+    lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
+    lake.apply_messages(spark, format=FORMAT)
+    assert lake.table(spark, "t").count() == 4
 
 
 def test_a_log_must_exist(spark: SparkSession, tmp_path: Path) -> None:

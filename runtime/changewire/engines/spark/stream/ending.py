@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
-from changewire.engines.errors import StreamError
+from changewire.engines.errors import OutputError, StreamError
 from changewire.engines.spark.cause import full_text, innermost
 from changewire.engines.spark.jvm import last_progress
 from changewire.engines.spark.stream.progress import BatchProgress, batch_id, check, committed
@@ -22,6 +23,17 @@ ProgressListener = Callable[[BatchProgress], None]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
+_GONE: Final = re.compile(
+    r"DELTA_MISSING_FILES_UNEXPECTED_VERSION|FAILED_READ_FILE\.FILE_NOT_EXIST"
+    "|the snapshot was expired or removed"
+)
+"""What Delta, Spark and Iceberg say of rows of a log that were removed before they were read."""
+
+_LEFT_BEHIND: Final = (
+    "VACUUM or the retention of a table removed files that the query had not read. If the table is "
+    "the log of `apply_log` or `apply_changes`: run `rebuild`, then delete the folder `tables` of "
+    "the checkpoint; the next start applies all rows that the log has"
+)
 _OWN: Final[tuple[type[Exception], ...]] = (ConservationError, *StreamError.__subclasses__())
 _OWN_ERRORS: Final = {error.__name__: error for error in _OWN}
 
@@ -45,6 +57,7 @@ def await_termination(
 
     Raises:
         StreamError: A batch has too many dead letters.
+        OutputError: The log no longer has files that the query has not read.
         ConservationError: The decoded rows of a batch do not add up, or are fewer or more than the
             source delivered.
         StreamingQueryException: Whatever else made the query fail. Its text begins with the
@@ -89,7 +102,10 @@ def _wait_for(
 
 def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception:
     """Return what to raise: Spark hands on no exception of a batch, only its traceback as text."""
-    cause = innermost(full_text(error))
+    text = full_text(error)
+    cause = innermost(text)
+    if _GONE.search(text):
+        return OutputError(f"{cause.sentence()}\n{_LEFT_BEHIND}")
     package, _, name = cause.kind.rpartition(".")
     if package.startswith("changewire.") and name in _OWN_ERRORS:
         return _OWN_ERRORS[name](cause.message)
