@@ -1,7 +1,7 @@
 """Serve the metrics of a stream to Prometheus: python -m examples.prometheus METRICS [PORT].
 
 METRICS is the file that ``changewire stream --metrics METRICS`` appends to: one line of JSON for
-each committed batch. Counts are added up since this program started, and what was in the file
+each batch of messages, and one for each batch of the log that was merged into tables. Counts are added up since this program started, and what was in the file
 before counts as well. The file may be rotated by copying and truncating it.
 """
 
@@ -54,10 +54,11 @@ class Metrics:
         self._offset += len(lines) + bool(lines)
 
     def add(self, line: dict[str, Any]) -> None:
-        """Add a line, which is one batch."""
-        query = {"query": line["query"]}
+        """Add a line, which is one batch: of messages, or of the log."""
+        query, batch = {"query": line["query"]}, "table_batch" if "tables" in line else "batch"
         added = {name: line[name] or 0 for name in (*TOTALS, "offset_gaps") if name in line}
-        for name, number in (*added.items(), ("batches", 1), ("batch_seconds", line["seconds"])):
+        added |= {f"{batch}es": 1, f"{batch}_seconds": line["seconds"]}
+        for name, number in added.items():
             self.samples[sample(f"{name}_total", **query)] += number
         for name, (counter, label) in NAMED.items():
             for value, number in line.get(name, {}).items():
@@ -68,7 +69,7 @@ class Metrics:
         for name in GAUGES:
             if line.get(name) is not None:
                 self.samples[sample(name, **query)] = line[name]
-        self.samples[sample("batch", **query)] = line["batch"]
+        self.samples[sample(batch, **query)] = line["batch"]
 
     def text(self) -> str:
         """Return the samples in Prometheus' text format."""

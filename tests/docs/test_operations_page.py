@@ -215,7 +215,7 @@ def test_the_command_of_the_page_is_known() -> None:
     words = shlex.split(command.replace("\\\n", ""))
     named = re.findall(r"^\| `(--[a-z-]+)", text(PAGE), re.MULTILINE)
     assert {word for word in [*words, *named] if word.startswith("--")} <= known
-    assert len(named) == 6
+    assert len(named) == 7
 
 
 @pytest.mark.parametrize("error", FAILURES, ids=lambda error: error.__name__)

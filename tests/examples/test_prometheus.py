@@ -25,10 +25,15 @@ LINE: dict[str, Any] = {
     "by_operation": {"insert": 7},
     "by_error_code": {"wrong-type": 1},
     "leniencies": {"other-case": 2},
-    "tables": {"refused": 1, "inserted": 6},
     "lag_offsets": 10,
     "lag_seconds": 0.5,
     "rows_per_second": 5.3,
+}
+TABLES: dict[str, Any] = {
+    "query": "q",
+    "batch": 2,
+    "seconds": 3.5,
+    "tables": {"refused": 1, "inserted": 6},
 }
 
 
@@ -44,7 +49,7 @@ def test_lines_are_added_up_and_the_newest_is_shown(tmp_path: Path) -> None:
     metrics = Metrics(path)
     metrics.read()
     assert metrics.text() == ""
-    written(path, LINE, {**LINE, "batch": 5, "lag_offsets": 3, "offset_gaps": None})
+    written(path, LINE, TABLES, {**LINE, "batch": 5, "lag_offsets": 3, "offset_gaps": None})
     with path.open("a", encoding="utf-8") as file:
         file.write('{"query": "q"')
     for _ in range(2):
@@ -52,9 +57,12 @@ def test_lines_are_added_up_and_the_newest_is_shown(tmp_path: Path) -> None:
     text = metrics.text()
     assert 'changewire_messages_total{query="q"} 16\n' in text
     assert 'changewire_offset_gaps_total{query="q"} 8\n' in text
-    assert 'changewire_tables_total{query="q",outcome="refused"} 2\n' in text
+    assert 'changewire_tables_total{query="q",outcome="refused"} 1\n' in text
     assert 'changewire_lag_offsets{query="q"} 3\n' in text
     assert 'changewire_batch{query="q"} 5\n' in text
+    assert 'changewire_batches_total{query="q"} 2\n' in text
+    assert 'changewire_table_batch{query="q"} 2\n' in text
+    assert 'changewire_table_batch_seconds_total{query="q"} 3.5\n' in text
 
 
 def test_a_truncated_file_is_read_from_its_start(tmp_path: Path) -> None:
@@ -91,6 +99,7 @@ def known_metrics() -> set[str]:
     """Return the names of all metrics that the recipe has."""
     metrics = Metrics(Path("unread"))
     metrics.add(LINE)
+    metrics.add(TABLES)
     return {sample.partition("{")[0] for sample in metrics.samples}
 
 

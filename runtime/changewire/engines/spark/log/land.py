@@ -50,7 +50,7 @@ def land(
 
     A row of the log is a change, a control event or a dead letter; its column ``kind`` says which.
     All rows of a batch are in one commit. The query is Spark's own ``writeStream``, so the options
-    of the table format apply, and `apply_changes` can take a log over from it.
+    of the table format apply. `apply_log` makes tables of the log.
 
     Args:
         messages: A stream, with the columns that `decode` takes; ``topic``, ``partition`` and
