@@ -1,8 +1,9 @@
 """Serve the metrics of a stream to Prometheus: python -m examples.prometheus METRICS [PORT].
 
 METRICS is the file that ``changewire stream --metrics METRICS`` appends to: one line of JSON for
-each batch of messages, and one for each batch of the log that was merged into tables. Counts are added up since this program started, and what was in the file
-before counts as well. The file may be rotated by copying and truncating it.
+each batch of messages, and one for each batch of the log that was merged into tables. Counts are
+added up since this program started, and what was in the file before counts as well. The file may be
+rotated by copying and truncating it.
 """
 
 from __future__ import annotations
