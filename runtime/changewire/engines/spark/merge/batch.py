@@ -71,8 +71,7 @@ class LogMerger:
         refused = merge.refused_changes()
         if refused is not None:
             # Last, so that no kill can lose one: an element may be refused twice.
-            why = refused_rows(refused, F.col(WHY), F.col(ATTEMPT))
-            options.log.append(why, f"{batch.query}-refused", batch.number)
+            options.log.add(refused_rows(refused, F.col(WHY), F.col(ATTEMPT)))
             self.has_refused = True
         known.add(facts.facts)
         unmatched = options.unmatched(known.tables.names.values())
