@@ -8,6 +8,7 @@ closes a dead letter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -120,9 +121,12 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     not, is a later attempt, unless it is a dead letter of the same bytes: its file was repaired, or
     it is read in another way.
     """
+    first = next(held := iter(held), None)
+    if first is None and len(rows.group_by(ELEMENT_PLACE).aggregate([])) == len(rows):
+        return rows.append_column(ATTEMPT, pa.repeat(pa.scalar(0, pa.int32()), len(rows)))
     places = [*_places(rows)]
     wanted, found, letters = {*places}, set[Any](), dict[Any, dict[Any, int]]()
-    for part in held:
+    for part in chain([] if first is None else [first], held):
         is_dead = pc.is_in(part["kind"], pa.array([DEAD_LETTER, CLOSED]))
         found.update(one for one in _places(part.filter(pc.invert(is_dead))) if one in wanted)
         dead = part.filter(is_dead)

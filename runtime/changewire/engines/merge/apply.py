@@ -265,9 +265,13 @@ def _placed(records: pa.RecordBatch) -> pa.RecordBatch:
     """Return records with absolute paths, each at a position of its own."""
     columns = dict(zip(records.schema.names, records.columns, strict=True))
     if "path" in columns:
-        names = columns["path"].to_pylist()
-        known = {name: name and os.path.abspath(name) for name in {*names} - {_STDIN}}  # noqa: PTH100 - no links
-        columns["path"] = pa.array([known.get(name) for name in names], columns["path"].type)
+        encoded = columns["path"].dictionary_encode()
+        whole = [
+            None if name == _STDIN else name and os.path.abspath(name)  # noqa: PTH100 - no links
+            for name in encoded.dictionary.to_pylist()
+        ]
+        paths = pa.array(whole, encoded.type.value_type)
+        columns["path"] = paths.take(encoded.indices)
     nothing = pa.nulls(len(records))
     is_of_topic, is_of_file = (
         reduce(pc.and_, (pc.is_valid(columns.get(name, nothing)) for name in place))

@@ -113,11 +113,15 @@ def tables_in(
     More is skipped by `near`. It compares no text: Arrow fails to compare that with the statistics
     of the files that delta-rs writes, which are string views.
     """
-    wanted = columns if columns is None or isinstance(columns, dict) else [*columns]
-    for batch in data.to_batches(columns=wanted, filter=near):
-        found = pa.Table.from_batches([batch]).filter(where)
-        if len(found):
-            yield found
+    names = data.schema.names if columns is None else columns
+    wanted = columns if isinstance(columns, dict) else {name: ds.field(name) for name in names}
+    own = " ".join(["wanted", *wanted])  # a name that no column has
+    for batch in data.to_batches(columns={**wanted, own: where}, filter=near):
+        is_wanted, found = batch.column(own), batch.select([*wanted])
+        number = pc.sum(is_wanted).as_py() or 0
+        if number:
+            table = pa.Table.from_batches([found])
+            yield table if number == len(table) else table.filter(is_wanted)
 
 
 def between(rows: pa.Table, names: Iterable[str]) -> str | None:

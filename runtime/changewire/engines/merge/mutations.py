@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import names_of
 from changewire.engines.layout import EFFECT, POSITION
+from changewire.engines.log import ELEMENT_PLACE
 from changewire.tables.mutations import APPLIED, DELETE, FULL
 from changewire.tables.order import Order
 from changewire.tables.routing import Refusal
@@ -25,6 +26,7 @@ NUMBER: Final = "number"
 """Column: number of the change in its batch; NULL for a delete that its images say together."""
 
 _ROW: Final = "row"
+_READ: Final = (EFFECT, "key", "before_key", "before", "after", "sequence", *ELEMENT_PLACE)
 
 CONTENT: Final = "content"
 """Column: the row as the table would have it, a struct; a deleted one has its key alone."""
@@ -58,9 +60,11 @@ def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
 
     What a row that moved leaves comes before all that is written.
     """
-    chosen = pa.array(numbers, pa.int64())
-    part = rows.take(chosen).append_column(_ROW, chosen)
-    part = part.filter(pc.is_in(part[EFFECT], pa.array(sorted(APPLIED))))
+    chosen = pa.array(sorted(numbers), pa.int64())
+    chosen = chosen.filter(pc.is_in(rows[EFFECT].take(chosen), pa.array(sorted(APPLIED))))
+    part = rows.select([*_READ])
+    part = part if len(chosen) == len(rows) else part.take(chosen)
+    part = part.append_column(_ROW, chosen)
     has_moved = pc.is_valid(part["before_key"])
     moved = part.filter(has_moved) if pc.any(has_moved).as_py() else part.slice(0, 0)
     deletes = pa.repeat(pa.scalar(DELETE), len(moved))

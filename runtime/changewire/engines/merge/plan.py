@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from operator import itemgetter
@@ -26,6 +27,9 @@ from changewire.engines.typed.types import (
 )
 from changewire.tables.order import position_in
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order
+
+_VALUE: Final = r'(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null)'
+"""A scalar in JSON text."""
 
 _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
@@ -72,13 +76,29 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
     schemas: list[SchemaOf] = []
     for route, numbers in facts.rows.items() if options.are_typed else ():
         part = rows.select(["key", EFFECT]).take(pa.array(numbers, pa.int64()))
-        named = part.filter(pc.not_equal(part[EFFECT], "none"))["key"].to_pylist()
-        names = Counter(tuple(sorted(_key(key))) for key in named)
+        names = _names(part.filter(pc.not_equal(part[EFFECT], "none"))["key"])
         if names:
             keys[route] = names
     if options.has_embedded:
         schemas = _schemas(rows, facts)
     return BatchSources(in_order(facts.rows), facts.changes, facts.keyless, keys, schemas)
+
+
+def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:
+    """Return the columns of keys, and how many have them.
+
+    Most keys have the columns of the first one, in the same order: Arrow finds these.
+    """
+    found: Counter[tuple[str, ...]] = Counter()
+    if len(keys):
+        first = tuple(sorted(_key(keys[0].as_py())))
+        columns = (re.escape(msgspec.json.encode(name).decode()) for name in first)
+        pattern = r"^\{" + ",".join(f"{name}:{_VALUE}" for name in columns) + r"\}$"
+        is_alike = pc.match_substring_regex(keys, pattern)
+        found[first] += pc.sum(is_alike).as_py()
+        keys = keys.filter(pc.invert(is_alike))
+    found.update(tuple(sorted(_key(key))) for key in keys.to_pylist())
+    return +found
 
 
 def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
