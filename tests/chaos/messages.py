@@ -15,9 +15,9 @@ from changewire.framing import Position, Record
 HALVED: Final = "accounts"
 """A table whose updates come as two messages, of which one may be missing."""
 
-TABLES = ("users", "orders", HALVED)
-COLLIDING: Final = "USERS"
-"""A table that is refused, as another one has its name but for the case of letters."""
+TABLES = ("Users", "orders", HALVED)
+COLLIDING: Final = "users"
+"""A table that is refused: another one, which is first in order, has its name in another case."""
 
 ROWS = 40
 PARTITIONS = 2

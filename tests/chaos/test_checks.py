@@ -32,7 +32,7 @@ def test_what_is_wrong_is_found(spark: SparkSession, kafka: str, tmp_path: Path)
     assert good.elements == len(sent)
     assert good.refused > 0
 
-    log, table = (f"delta.`{place}`" for place in (job.log, job.target.format(table="users")))
+    log, table = (f"delta.`{place}`" for place in (job.log, job.target.format(table="Users")))
     first, second, *_ = spark.sql(
         f"SELECT partition, offset FROM {log} WHERE kind = 'change' AND source.table = 'orders'"  # noqa: S608
     ).collect()
