@@ -15,6 +15,7 @@ cws.dead_letters(spark, "/lake/customers/log").select("code", "pointer", "messag
 ```
 """
 
+from changewire.engines.applied import Replayed
 from changewire.engines.counts import ConservationError
 from changewire.engines.errors import (
     CheckpointError,
@@ -43,7 +44,7 @@ try:
     from changewire.engines.spark.merge.purge import purge
     from changewire.engines.spark.merge.query import apply_changes, apply_log
     from changewire.engines.spark.merge.rebuild import rebuild
-    from changewire.engines.spark.merge.replay import Replayed, replay
+    from changewire.engines.spark.merge.replay import replay
     from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
     from changewire.engines.spark.read import read_files, stream_files

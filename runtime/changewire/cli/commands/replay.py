@@ -20,7 +20,7 @@ from changewire.cli.streams import Checkpoint, Packages, TableFormatOption, tabl
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from changewire.engines.spark.merge.replay import Replayed
+    from changewire.engines.applied import Replayed
 
 
 @ending

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.changelog.source import file_system
@@ -118,6 +118,15 @@ def tables_in(
         found = pa.Table.from_batches([batch]).filter(where)
         if len(found):
             yield found
+
+
+def selected(path: str, table: DeltaTable, schema: pa.Schema, where: str) -> Iterator[pa.Table]:
+    """Yield some columns of the rows that meet a condition in SQL of DataFusion, by batches."""
+    names = ", ".join(map(quoted, schema.names))
+    query = f"SELECT {names} FROM log WHERE {where}"  # noqa: S608 - a user's own
+    with reported(path):
+        for batch in QueryBuilder().register("log", table).execute(query):
+            yield pa.Table.from_batches([pa.record_batch(batch)]).cast(schema)
 
 
 def between(rows: pa.Table, names: Iterable[str]) -> str | None:

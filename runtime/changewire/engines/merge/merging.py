@@ -63,6 +63,7 @@ class Merges:
         planned, reasons = plans(routes, partial(self._plan, sources), _FATAL)
         refused = refused_in(rows, facts, routes, reasons)
         has_befores = known.has_befores or any(one.has_befores for one in facts.of.values())
+        self.log.add_refused(rows, refused)
         kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())
         befores = moved(rows.filter(kept), self.log, self.counts) if has_befores else {}
         deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
@@ -77,7 +78,7 @@ class Merges:
                 row for name in dict.fromkeys(s for s, _ in keys) for row in befores.get(name, ())
             ]
             found = mutations_of(rows, numbers, gone)
-            merge = TableMerge(options, self.log, known, target, one.shape, floors)
+            merge = TableMerge(options, self.log, known, target, one.shape, floors, rows)
             try:
                 counts, failures = retried(target.name, partial(merge, found))
             except UnwritableError as error:

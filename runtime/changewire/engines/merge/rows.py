@@ -27,7 +27,10 @@ from changewire.tables.routing import Refusal, constraint_refusal
 
 @dataclass(frozen=True)
 class TableMerge:
-    """Merges mutations into one table; after a conflict with another writer it is called again."""
+    """Merges mutations into one table; after a conflict with another writer it is called again.
+
+    `batch` has the rows of the log that they are of, by their numbers.
+    """
 
     options: LocalOptions
     log: LocalLog
@@ -35,6 +38,7 @@ class TableMerge:
     target: Target
     shape: Shape
     floors: Floors
+    batch: pa.Table
 
     def __call__(self, mutations: pa.Table) -> tuple[Counter[str], dict[int, Refusal]]:
         """Merge mutations; return what was done, and which changes the table cannot take."""
@@ -47,6 +51,7 @@ class TableMerge:
         counts["rounded_numbers"] += rounded
         becomes = Becomes(self.shape, self.floors, self.known.has_patches(self.target))
         while True:
+            self.log.add_refused(self.batch, failures)
             deletes = self._deletes(found)
             rows, failed = becomes(found, table, deletes)
             failures |= failed

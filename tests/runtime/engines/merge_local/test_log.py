@@ -48,6 +48,18 @@ def test_a_refused_move_does_not_hold_back_late_writes(tmp_path: Path) -> None:
     assert [(row["id"], row["price"]) for row in lake.rows()] == [(1, 2.5)]
 
 
+def test_a_refused_move_does_not_hold_back_writes_of_its_batch(tmp_path: Path) -> None:
+    """An earlier delete lets a look at the log happen, which has the move of the batch too."""
+    lake = Lake(tmp_path)
+    gone = {"id": 9, "price": 1.5}
+    first = [message("INSERT", 1, gone), message("DELETE", 8, gone)]
+    lake.apply_records(records(*first), row_schema=TYPED)
+    move = message("UPDATE_AFTER", 5, BAD, before={"id": 1}, types=TEXTS)
+    late = message("INSERT", 3, {"id": 1, "price": 2.5})
+    found = lake.apply_records(records(move, late, start=5), row_schema=TYPED).tables
+    assert found == {"inserted": 1, "refused": 1}
+
+
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_row_stays_if_the_image_of_its_new_place_is_refused(tmp_path: Path, parts: int) -> None:
     """Its two images may come in one run, or the one before in a later one."""
