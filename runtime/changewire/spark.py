@@ -37,7 +37,7 @@ try:
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.close import close_dead_letters
     from changewire.engines.spark.log.land import land
-    from changewire.engines.spark.log.rows import dead_letters, refused
+    from changewire.engines.spark.log.rows import dead_letters, refused, unapplied
     from changewire.engines.spark.log.write import write
     from changewire.engines.spark.merge.adopt import adopt_table
     from changewire.engines.spark.merge.current import current
@@ -104,6 +104,7 @@ __all__ = [
     "session",
     "stream_files",
     "trace",
+    "unapplied",
     "verify",
     "write",
 ]

@@ -34,6 +34,7 @@ from changewire.engines.log import (
 from changewire.engines.merge import delta
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.retries import retried
+from changewire.tables.names import absolute
 
 _ATTEMPT: Final = (*ELEMENT_PLACE, ATTEMPT)
 
@@ -58,7 +59,7 @@ class LocalLog:
         """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
         self.refused: set[Any] = set()
-        self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
+        self._app = _app_of(target)
         self._table = delta.opened(path)
         self.merged: int = -1
         if self._table is not None:
@@ -255,6 +256,21 @@ def log_there(options: LocalOptions) -> LocalLog:
     if found.version < 0:
         raise OutputError(f"{options.log}: there is no log")
     return found
+
+
+def has_tables(log: str, target: str) -> bool:
+    """Whether runs without Spark made the tables of a log at a target."""
+    try:
+        table = delta.opened(log)
+    except OutputError:
+        return False
+    app = _app_of(absolute(target, is_template=True))
+    return table is not None and table.transaction_version(app) is not None
+
+
+def _app_of(target: str) -> str:
+    """Return what names the tables of a target in the transactions of its log."""
+    return f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
 
 
 def attempts_of(rows: pa.Table) -> Iterator[Any]:
