@@ -176,7 +176,7 @@ def _are_equal(one: Any, other: Any) -> Any:
 
 
 def _values(rows: pa.Table, number: int, shape: Shape) -> Any:
-    """Return what rows are compared by: of JSON text the columns, in whatever order."""
+    """Return a row as it is compared: of JSON text its columns, in whatever order."""
     text = _text(rows, number, shape)
     try:
         return text if shape.is_typed or text is None else unpacked(text)
