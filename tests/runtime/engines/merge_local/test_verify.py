@@ -148,6 +148,20 @@ def test_the_log_counts_as_far_as_tables_have_it(tmp_path: Path) -> None:
     assert faults(lake) == {}
 
 
+def test_a_version_of_the_log_that_was_removed(tmp_path: Path) -> None:
+    """If its files are gone, an error says so, and `apply_log` brings the tables to the newest."""
+    lake = Lake(tmp_path)
+    lake.apply(placed(change(key=1, a=1)))
+    log = lake.places["log"]
+    write_deltalake(log, log_of(placed(change(key=2, a=2), start=9)), mode="append")
+    DeltaTable(log).optimize.compact()
+    DeltaTable(log).vacuum(0, enforce_retention_duration=False, dry_run=False)
+    with pytest.raises(OutputError, match=r"log: delta-rs cannot do it \(.*parquet"):
+        faults(lake)
+    cwd.apply_log(**lake.places)
+    assert faults(lake) == {}
+
+
 def test_rows_without_positions_and_newest_attempts(tmp_path: Path) -> None:
     """Each row without a position is an element by itself; of others the newest attempt counts."""
     lake = Lake(tmp_path)
