@@ -98,7 +98,9 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
     groups: dict[Update, LoggedImages] = {}
 
     def take(mutations: pa.Table) -> None:
-        chosen = fitted(mutations.filter(pc.equal(mutations["kind"], DELETE)), shape).mutations
+        # A move that does not fit is refused, so its row stays.
+        chosen = fitted(mutations, shape).mutations
+        chosen = chosen.filter(pc.equal(chosen["kind"], DELETE))
         for row in chosen.select(["key", *ORDER]).to_pylist():
             if row["key"] in wanted:
                 found[row["key"]] = max(order_from(row), found.get(row["key"], order_from(row)))
@@ -107,7 +109,8 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
         mine = of_table(with_effects(log.accepted(part)), known, target)
         if known.has_befores:
             _add_images(groups, mine)
-        take(mutations_of(mine, range(len(mine))))
+        is_whole = pc.or_(pc.equal(mine["op"], DELETE), pc.is_valid(mine["before_key"]))
+        take(mutations_of(mine, pc.indices_nonzero(is_whole).to_pylist()))
     take(pa.Table.from_pylist([*_all(_deletes(groups))], MUTATIONS))
     return found
 

@@ -12,6 +12,7 @@ from tests.runtime.engines.merge_local.lake import Lake
 
 import changewire.delta as cwd
 from changewire.engines.errors import OutputError
+from changewire.engines.merge import apply
 
 TYPED = pa.schema([("id", pa.int64()), ("price", pa.float64())])
 BAD = {"id": 2, "price": "x"}
@@ -48,15 +49,20 @@ def test_a_refused_move_does_not_hold_back_late_writes(tmp_path: Path) -> None:
     assert [(row["id"], row["price"]) for row in lake.rows()] == [(1, 2.5)]
 
 
-def test_a_refused_move_does_not_hold_back_writes_of_its_batch(tmp_path: Path) -> None:
-    """An earlier delete lets a look at the log happen, which has the move of the batch too."""
+@pytest.mark.parametrize("batch_size", [1, 9])
+def test_a_refused_move_does_not_hold_back_earlier_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_size: int
+) -> None:
+    """An earlier delete lets a look at the log happen, which has moves that came later too."""
+    monkeypatch.setattr(apply, "_APPLIED", 1)
     lake = Lake(tmp_path)
     gone = {"id": 9, "price": 1.5}
     first = [message("INSERT", 1, gone), message("DELETE", 8, gone)]
     lake.apply_records(records(*first), row_schema=TYPED)
-    move = message("UPDATE_AFTER", 5, BAD, before={"id": 1}, types=TEXTS)
     late = message("INSERT", 3, {"id": 1, "price": 2.5})
-    found = lake.apply_records(records(move, late, start=5), row_schema=TYPED).tables
+    move = message("UPDATE_AFTER", 5, BAD, before={"id": 1}, types=TEXTS)
+    sent = records(late, move, start=5)
+    found = lake.apply_records(sent, row_schema=TYPED, batch_size=batch_size).tables
     assert found == {"inserted": 1, "refused": 1}
 
 
