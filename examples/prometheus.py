@@ -57,10 +57,12 @@ class Metrics:
     def add(self, line: dict[str, Any]) -> None:
         """Add a line, which is one batch: of messages, or of the log."""
         query, batch = {"query": line["query"]}, "table_batch" if "tables" in line else "batch"
-        added = {name: line[name] or 0 for name in (*TOTALS, "offset_gaps") if name in line}
+        added: dict[str, Any] = {
+            name: line[name] or 0 for name in (*TOTALS, "offset_gaps") if name in line
+        }
         added |= {f"{batch}es": 1, f"{batch}_seconds": line["seconds"]}
-        for name, number in added.items():
-            self.samples[sample(f"{name}_total", **query)] += number
+        for total, number in added.items():
+            self.samples[sample(f"{total}_total", **query)] += number
         for name, (counter, label) in NAMED.items():
             for value, number in line.get(name, {}).items():
                 self.samples[sample(f"{counter}_total", **query, **{label: value})] += number

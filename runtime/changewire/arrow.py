@@ -23,7 +23,14 @@ try:
         Tables,
     )
     from changewire.engines.arrow.messages import ArrowStream, Messages
-    from changewire.engines.arrow.queries import current, dead_letters, history, refused, trace
+    from changewire.engines.arrow.queries import (
+        current,
+        dead_letters,
+        history,
+        refused,
+        trace,
+        unapplied,
+    )
     from changewire.engines.changelog.source import ChangeLog
     from changewire.engines.messages import message_type
     from changewire.engines.typed.schemas import RowsAs
@@ -53,4 +60,5 @@ __all__ = [
     "messages",
     "refused",
     "trace",
+    "unapplied",
 ]

@@ -19,9 +19,13 @@ try:
     from changewire.engines.merge.adopt import adopt_table
     from changewire.engines.merge.apply import apply_changes, apply_log
     from changewire.engines.merge.close import close_dead_letters
+    from changewire.engines.merge.rebuild import rebuild
+    from changewire.engines.merge.replay import replay
+    from changewire.engines.merge.verify import verify
 except ImportError as _error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from _error
 
+from changewire.engines.applied import Replayed
 from changewire.engines.arrow.messages import Messages
 from changewire.engines.counts import ConservationError
 from changewire.engines.errors import (
@@ -46,6 +50,7 @@ __all__ = [
     "Outcome",
     "OutputError",
     "OwnerError",
+    "Replayed",
     "RowSchema",
     "StreamError",
     "TableKeywords",
@@ -54,4 +59,7 @@ __all__ = [
     "apply_changes",
     "apply_log",
     "close_dead_letters",
+    "rebuild",
+    "replay",
+    "verify",
 ]

@@ -15,6 +15,7 @@ cws.dead_letters(spark, "/lake/customers/log").select("code", "pointer", "messag
 ```
 """
 
+from changewire.engines.applied import Replayed
 from changewire.engines.counts import ConservationError
 from changewire.engines.errors import (
     CheckpointError,
@@ -36,14 +37,14 @@ try:
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.close import close_dead_letters
     from changewire.engines.spark.log.land import land
-    from changewire.engines.spark.log.rows import dead_letters, refused
+    from changewire.engines.spark.log.rows import dead_letters, refused, unapplied
     from changewire.engines.spark.log.write import write
     from changewire.engines.spark.merge.adopt import adopt_table
     from changewire.engines.spark.merge.current import current
     from changewire.engines.spark.merge.purge import purge
     from changewire.engines.spark.merge.query import apply_changes, apply_log
     from changewire.engines.spark.merge.rebuild import rebuild
-    from changewire.engines.spark.merge.replay import Replayed, replay
+    from changewire.engines.spark.merge.replay import replay
     from changewire.engines.spark.merge.verify import verify
     from changewire.engines.spark.messages import MessageFrames, message_type, messages
     from changewire.engines.spark.read import read_files, stream_files
@@ -103,6 +104,7 @@ __all__ = [
     "session",
     "stream_files",
     "trace",
+    "unapplied",
     "verify",
     "write",
 ]

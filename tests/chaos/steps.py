@@ -7,8 +7,10 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
+from changewire.engines.known import KnownLog
 from changewire.engines.spark.log import land
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge import batch
 from changewire.engines.spark.merge.table import SparkTable
 
 
@@ -19,13 +21,11 @@ class Step(NamedTuple):
         owner: Class or module of the function.
         name: Its name.
         is_before: Whether the step is before the call, or after it.
-        is_refused: Whether the call is the one with refused rows, of appends to the log.
     """
 
     owner: Any
     name: str
     is_before: bool
-    is_refused: bool = False
 
 
 STEPS: Final[Mapping[str, Step]] = {
@@ -36,8 +36,8 @@ STEPS: Final[Mapping[str, Step]] = {
     "after a table is made": Step(SparkTable, "make", is_before=False),
     "before a MERGE": Step(SparkTable, "merge", is_before=True),
     "after a MERGE": Step(SparkTable, "merge", is_before=False),
-    "before the refused rows": Step(LogPlace, "append", is_before=True, is_refused=True),
-    "after the refused rows": Step(LogPlace, "append", is_before=False, is_refused=True),
+    "before the refused rows": Step(batch, "refused_rows", is_before=True),
+    "after the refused rows": Step(KnownLog, "add", is_before=True),
 }
 """Steps in their order; after the third, and after the last, Spark commits a batch of a query."""
 
@@ -48,12 +48,10 @@ def stopping_at(name: str, stop: Callable[[], None]) -> AbstractContextManager[o
     real: Callable[..., Any] = getattr(step.owner, step.name)
 
     def called(*arguments: Any, **named: Any) -> Any:
-        of_refused = any(str(one).endswith("-refused") for one in arguments)
-        is_meant = of_refused == step.is_refused
-        if is_meant and step.is_before:
+        if step.is_before:
             stop()
         found = real(*arguments, **named)
-        if is_meant and not step.is_before:
+        if not step.is_before:
             stop()
         return found
 

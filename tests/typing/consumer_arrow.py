@@ -63,3 +63,9 @@ def open_ones(log: cwa.ChangeLog) -> int:
     letters = cwa.dead_letters  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
     refused = cwa.refused  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
     return len(letters(log)) + len(refused(log))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def lost(log: cwa.ChangeLog) -> int:
+    """Return how many tables lack changes."""
+    unapplied = cwa.unapplied  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
+    return len(unapplied(log))  # pyright: ignore[reportUnknownArgumentType]

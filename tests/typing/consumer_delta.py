@@ -51,3 +51,12 @@ def of_a_log(log: str, target: str) -> int:
     options: cwd.TableKeywords = {"deletes": "flag", "default_table": "no_set"}
     counts = cwd.apply_log(log, target=target, **options)
     return counts.get("inserted", 0)
+
+
+def repaired(log: str, target: str) -> list[str]:
+    """Replay a log, and rebuild its tables if a row differs."""
+    done: cwd.Replayed = cwd.replay(log, format="auto", target=target, max_new_tables=5)
+    verify = cwd.verify  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
+    if done.left or len(verify(log, target=target)):  # pyright: ignore[reportUnknownArgumentType]
+        return cwd.rebuild(log, target=target, tables=["shop.orders"], deletes="flag")
+    return []

@@ -86,7 +86,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
         "deletes": "flag",
     }
     spark, log, target = messages.sparkSession, str(lake / "log"), str(lake / "{table}")
-    query = cws.apply_changes(
+    queries: cws.TableQueries = cws.apply_changes(
         messages if messages.isStreaming else cws.stream_files(spark, str(lake / "in")),
         format="auto",
         log=log,
@@ -94,7 +94,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
         checkpoint=str(lake / "checkpoint"),
         **options,
     )
-    query.awaitTermination()
+    queries.awaitTermination()
     again: cws.Replayed = cws.replay(
         spark,
         log,
@@ -105,6 +105,7 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
         **options,
     )
     if again.closed and not cws.verify(spark, log, target=target).isEmpty():
+        cws.unapplied(spark, log).show()
         cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")
     cws.adopt_table(spark, f"{lake}/users", key_columns=["id"])
     if not cws.close_dead_letters(spark, log, where="offset < 5", by="ann", why="sent again"):

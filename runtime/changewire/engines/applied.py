@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -147,6 +147,25 @@ def not_applied(controls: Mapping[str, int], *, with_truncates: bool) -> Counter
     truncates = 0 if with_truncates else controls.get(TRUNCATE, 0)
     statements = controls.get("statement", 0)
     return Counter(truncates_not_applied=truncates, statements_without_rows=statements)
+
+
+class Replayed(NamedTuple):
+    """What a replay did.
+
+    Attributes:
+        dead_letters: Open dead letters that were decoded again.
+        refused: Open refused changes that were applied again.
+        closed: Rows that were appended to the log, of elements that are valid by now.
+        left: Of these dead letters and refused changes, and of changes that dead letters are by
+            now, how many are still open.
+        tables: How many rows were inserted, updated and deleted, and how many changes refused.
+    """
+
+    dead_letters: int
+    refused: int
+    closed: int
+    left: int
+    tables: Mapping[str, int]
 
 
 FIRST_REASONS: Final = 3

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from msgspec.structs import replace
 
+from changewire.engines.errors import OutputError
 from changewire.tables.names import Target, dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (
@@ -147,6 +149,22 @@ class KnownLog:
             if not goes_to_all(op, source) and target in self.targets(source, op)
         )
         return sorted({*map(dotted, feeds)})
+
+    def chosen(self, names: Iterable[str] | None) -> list[Target]:
+        """Return the tables, or those of some names: of a source, or of the target's fields.
+
+        An OutputError says which tables there are instead of one that the log does not have.
+        """
+        every = {one: self.names(one) for one in self.tables.names.values()}
+        if names is None:
+            return [*every]
+        taken = {one: {*found, ".".join(one.origin)} for one, found in every.items()}
+        wanted = {*names}
+        missing = sorted(wanted.difference(*taken.values()))
+        if missing:
+            there = ", ".join(sorted({*chain.from_iterable(every.values())}))
+            raise OutputError(f"the log has no table {', '.join(missing)}; it has: {there}")
+        return [one for one, found in taken.items() if not wanted.isdisjoint(found)]
 
 
 def _contested(keys: Iterable[RouteKey], routing: Routing) -> list[tuple[Target, Namespace]]:

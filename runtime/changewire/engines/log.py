@@ -80,6 +80,17 @@ def log_schema(decoded: pa.Schema | None = None) -> pa.Schema:
     return pa.schema([fields[name] for name in names])
 
 
+def columns_of_log(names: Iterable[str]) -> pa.Schema:
+    """Return some columns of a log."""
+    schema = log_schema()
+    return pa.schema([schema.field(name) for name in names])
+
+
+def placed(rows: pa.Table) -> pa.Table:
+    """Return the rows of a log that have a position."""
+    return rows.filter(pc.or_(pc.is_valid(rows["offset"]), pc.is_valid(rows["number"])))
+
+
 def log_rows(rows: pa.Table) -> pa.Table:
     """Return decoded rows with the columns of a log; without attempts, they are the first ones."""
     is_dead = pc.equal(rows["kind"], DEAD_LETTER)
@@ -124,14 +135,14 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     first = next(held := iter(held), None)
     if first is None and len(rows.group_by(ELEMENT_PLACE).aggregate([])) == len(rows):
         return rows.append_column(ATTEMPT, pa.repeat(pa.scalar(0, pa.int32()), len(rows)))
-    places = [*_places(rows)]
+    places = [*places_of(rows)]
     wanted, found, letters = {*places}, set[Any](), dict[Any, dict[Any, int]]()
     for part in chain([] if first is None else [first], held):
         is_dead = pc.is_in(part["kind"], pa.array([DEAD_LETTER, CLOSED]))
-        found.update(one for one in _places(part.filter(pc.invert(is_dead))) if one in wanted)
+        found.update(one for one in places_of(part.filter(pc.invert(is_dead))) if one in wanted)
         dead = part.filter(is_dead)
         bytes_of = zip(dead["value"].to_pylist(), dead[ATTEMPT].to_pylist(), strict=True)
-        for place, (value, attempt) in zip(_places(dead), bytes_of, strict=True):
+        for place, (value, attempt) in zip(places_of(dead), bytes_of, strict=True):
             if place in wanted:
                 letters.setdefault(place, {})[value] = attempt
     numbers: list[int] = []
@@ -148,7 +159,8 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     return new.append_column(ATTEMPT, pa.array(attempts, pa.int32()))
 
 
-def _places(rows: pa.Table) -> Iterator[Any]:
+def places_of(rows: pa.Table) -> Iterator[Any]:
+    """Yield the places of elements, as tuples."""
     return zip(*(rows[name].to_pylist() for name in ELEMENT_PLACE), strict=True)
 
 

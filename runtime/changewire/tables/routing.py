@@ -65,6 +65,9 @@ REFUSALS: Final[Mapping[str, Refusal]] = {
 }
 """The refusal for each code."""
 
+UNROUTED: Final = frozenset({"name-collision", "second-source", "table-missing", "too-many-tables"})
+"""Codes of changes that found no table."""
+
 
 def apply_failed(error: Exception, pointer: str, step: str) -> Refusal:
     """Return the refusal of a change whose application raised an exception.

@@ -231,3 +231,11 @@ def test_what_is_open(spark: SparkSession, log: str, name: str) -> None:
     """Dead letters and refused changes are the same, those without positions each by itself."""
     agree(spark, name, log)
     assert len(getattr(cwa, name)(log).filter(pc.field("offset").is_null())) > 1
+
+
+def test_what_is_in_no_table(spark: SparkSession, log: str) -> None:
+    """Refused changes and those without a key are counted by table; the newest attempt counts."""
+    agree(spark, "unapplied", log)
+    found = {row.pop("table"): row for row in cwa.unapplied(log).to_pylist()}
+    assert found["typed.k"] == {"refused": 1, "key_missing": 0}
+    assert found["d.t"]["key_missing"] == 1

@@ -1,11 +1,12 @@
 """``changewire rebuild``."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from changewire.cli.arguments import whole
 from changewire.cli.ending import VALID, ending
-from changewire.cli.logs import LogFolder, LogTarget, on_log
+from changewire.cli.logs import LogEngine, LogFolder, LogTarget, is_local, on_log
 from changewire.cli.options import Json, text_option
+from changewire.cli.queries import queried
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
@@ -45,6 +46,7 @@ def rebuild(
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
     one_table: OneTable = False,
+    engine: LogEngine = None,
     table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
@@ -52,30 +54,33 @@ def rebuild(
     """Rebuild tables from their log, each in one commit, and write their names.
 
     It repairs tables that another program changed. With --where it uses only some rows of the log,
-    such as those since the source loaded all rows again. Stop the stream that feeds the tables
-    first.
+    such as those since the source loaded all rows again. Stop what feeds the tables first.
 
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
     folder = whole(output)
+    options: dict[str, Any] = {
+        "target": absolute(target, is_template=True),
+        "tables": table or None,
+        "where": where,
+        "default_table": default_table,
+        "apply_truncates": apply_truncates,
+        "one_table": one_table,
+        "deletes": deletes or "remove",
+    }
 
     def job(spark: "SparkSession", table_format: str) -> list[str]:
         from changewire.engines.spark.merge.rebuild import rebuild as rebuilt
 
-        return rebuilt(
-            spark,
-            log_of(folder, table_format),
-            target=absolute(target, is_template=True),
-            tables=table or None,
-            where=where,
-            table_format=table_format,
-            default_table=default_table,
-            apply_truncates=apply_truncates,
-            one_table=one_table,
-            deletes=deletes or "remove",
-        )
+        log = log_of(folder, table_format)
+        return rebuilt(spark, log, table_format=table_format, **options)
 
-    made = on_log(job, "rebuild", folder, packages, table_format, as_json=as_json)
+    if is_local(engine, folder, target, table_format=table_format, packages=packages):
+        from changewire.delta import rebuild as rebuilt
+
+        made = queried(lambda: rebuilt(log_of(folder, "delta"), **options))
+    else:
+        made = on_log(job, "rebuild", folder, packages, table_format, as_json=as_json)
     if as_json:
         Lines().write({"tables": made})
     for name in () if as_json else made:

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.cli.arguments import checkpoint_of, stream_options, table_options, whole
 from changewire.cli.ending import REJECTED, VALID, ending
-from changewire.cli.logs import LogFolder, LogTarget, on_log
+from changewire.cli.logs import LogEngine, LogFolder, LogTarget, is_local, on_log
 from changewire.cli.options import (
     DECODE_FLAGS,
     Json,
@@ -13,24 +14,27 @@ from changewire.cli.options import (
     text_option,
     with_flags,
 )
+from changewire.cli.queries import queried
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import Checkpoint, Packages, TableFormatOption, table_flags
+from changewire.engines.options import TableOptions, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from changewire.engines.spark.merge.replay import Replayed
+    from changewire.engines.applied import Replayed
 
 
 @ending
-@with_flags("where", DECODE_FLAGS)
-@with_flags("where", table_flags("view", "max_new_tables"))
+@with_flags("engine", DECODE_FLAGS)
+@with_flags("engine", table_flags("view", "max_new_tables"))
 def replay(
     output: LogFolder,
     *,
     format: TopicFormat,
     target: LogTarget,
+    engine: LogEngine = None,
     checkpoint: Checkpoint = None,
     where: Annotated[
         str | None,
@@ -44,7 +48,7 @@ def replay(
     as_json: Json = False,
     **flags: Any,
 ) -> int:
-    """Decode the dead letters of a stream's log again, and apply refused changes again.
+    """Decode the dead letters of a log again, and apply refused changes again.
 
     Changes have their original order. What is valid now is appended to the log, which closes its
     dead letter: a second replay does nothing. The exit code is 1 if some are left.
@@ -54,19 +58,25 @@ def replay(
     decode_options = decode_options_of(format, flags)
     tables = table_options(target, flags)
     folder = whole(output)
-    stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
+    of_spark = {"table_format": table_format, "packages": packages, "checkpoint": checkpoint}
+    if is_local(engine, folder, target, **of_spark):
+        done = queried(
+            lambda: _without_spark(log_of(folder, "delta"), decode_options, tables, where)
+        )
+    else:
+        stream = stream_options(folder, checkpoint_of(checkpoint, folder), table_format)
 
-    def job(spark: "SparkSession", table_format: str) -> "Replayed":
-        from changewire.engines.decode import Decoder
-        from changewire.engines.spark.log.place import LogPlace
-        from changewire.engines.spark.merge.options import apply_options
-        from changewire.engines.spark.merge.replay import replayed
+        def job(spark: "SparkSession", table_format: str) -> "Replayed":
+            from changewire.engines.decode import Decoder
+            from changewire.engines.spark.log.place import LogPlace
+            from changewire.engines.spark.merge.options import apply_options
+            from changewire.engines.spark.merge.replay import replayed
 
-        log, checkpoint = LogPlace(stream.log, table_format), stream.checkpoint
-        how = apply_options(decode_options, tables, log=log, checkpoint=checkpoint)
-        return replayed(spark, how, Decoder(decode_options), where)
+            place = LogPlace(stream.log, table_format)
+            how = apply_options(decode_options, tables, log=place, checkpoint=stream.checkpoint)
+            return replayed(spark, how, Decoder(decode_options), where)
 
-    done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
+        done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
     found = done.dead_letters + done.refused
     if as_json:
         Lines().write({**done._asdict(), "tables": dict(done.tables)})
@@ -77,3 +87,13 @@ def replay(
             f"{done.refused:,} refused changes were tried, {done.left:,} are still open"
         )
     return REJECTED if done.left else VALID
+
+
+def _without_spark(
+    log: str, decode_options: DecodeOptions, tables: TableOptions, where: str | None
+) -> "Replayed":
+    from changewire.engines.decode import Decoder
+    from changewire.engines.merge.options import local_options
+    from changewire.engines.merge.replay import replayed
+
+    return replayed(local_options(decode_options, tables, log=log), Decoder(decode_options), where)

@@ -1,17 +1,27 @@
 """``changewire verify``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from changewire.cli.arguments import whole
+from changewire.cli.arguments import checkpoint_of, whole
 from changewire.cli.ending import REJECTED, VALID, ending
-from changewire.cli.logs import LogFolder, LogTarget, on_log
+from changewire.cli.logs import (
+    LogEngine,
+    LogFolder,
+    LogTarget,
+    is_local,
+    on_log,
+    say_unapplied,
+)
 from changewire.cli.options import Json
+from changewire.cli.queries import queried
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
+    Checkpoint,
     DefaultTable,
     DeletesOption,
     OneTable,
@@ -35,6 +45,8 @@ def verify(
     apply_truncates: Truncates = False,
     one_table: OneTable = False,
     deletes: DeletesOption = None,
+    engine: LogEngine = None,
+    checkpoint: Checkpoint = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", metavar="N", min=1, help="Stop after so many rows."),
@@ -47,35 +59,59 @@ def verify(
 
     A line has the table, the fault (missing, extra or different), the key, the row that the log
     says and the row of the table, and the position of the change that the row should be from. The
-    exit code is 1 if a row differs.
+    log counts as far as the tables have it; changes that are refused or have no key are in no
+    table, and their number is said. The exit code is 1 if a row differs.
 
     Example: changewire verify lake/ --target lake/tables/{database}/{table}
     """
+    folder = whole(output)
+    options: dict[str, Any] = {
+        "target": absolute(target, is_template=True),
+        "default_table": default_table,
+        "apply_truncates": apply_truncates,
+        "one_table": one_table,
+        "deletes": deletes or "remove",
+    }
 
-    def show(faults: Iterator[dict[str, Any]]) -> int:
-        lines, number = Lines(), 0
-        for number, fault in enumerate(faults, 1):
-            lines.write(fault)
-            if number == limit:
-                break
-        return number
-
-    def job(spark: "SparkSession", table_format: str) -> int:
+    def job(spark: "SparkSession", table_format: str) -> tuple[int, list[Any]]:
+        from changewire.engines.spark.log.rows import unapplied
         from changewire.engines.spark.merge.verify import verify as faults_of
 
-        faults = faults_of(
-            spark,
-            log_of(folder, table_format),
-            target=absolute(target, is_template=True),
-            table_format=table_format,
-            default_table=default_table,
-            apply_truncates=apply_truncates,
-            one_table=one_table,
-            deletes=deletes or "remove",
-        )
-        return show(row.asDict() for row in faults.toLocalIterator())
+        log = log_of(folder, table_format)
+        default = checkpoint_of(None, folder)
+        progress = checkpoint or (default if Path(default).is_dir() else None)
+        how = {**options, "table_format": table_format, "checkpoint": progress}
+        faults = faults_of(spark, log, **how)
+        number = _shown((row.asDict() for row in faults.toLocalIterator()), limit)
+        found = unapplied(spark, log, table_format=table_format).orderBy("table").collect()
+        return number, [row.asDict() for row in found]
 
-    folder = whole(output)
-    number = on_log(job, "comparison", folder, packages, table_format, as_json=as_json)
+    of_spark = {"table_format": table_format, "packages": packages, "checkpoint": checkpoint}
+    if is_local(engine, folder, target, **of_spark):
+        number, lost = _without_spark(log_of(folder, "delta"), options, limit)
+    else:
+        number, lost = on_log(job, "comparison", folder, packages, table_format, as_json=as_json)
     say(f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}")
+    say_unapplied(lost, as_json=as_json)
     return REJECTED if number else VALID
+
+
+def _without_spark(log: str, options: dict[str, Any], limit: int | None) -> tuple[int, list[Any]]:
+    """Write rows that differ; return their number, and the changes that are in no table."""
+    from changewire.delta import verify as faults_of
+    from changewire.engines.arrow.queries import unapplied
+
+    found = queried(lambda: faults_of(log, **options))
+    batches = found.to_batches(max_chunksize=1024)
+    number = _shown((row for batch in batches for row in batch.to_pylist()), limit)
+    return number, unapplied(log).to_pylist()
+
+
+def _shown(faults: Iterable[dict[str, Any]], limit: int | None) -> int:
+    """Write rows that differ, as many as are asked for; return how many."""
+    lines, number = Lines(), 0
+    for number, fault in enumerate(faults, 1):
+        lines.write(fault)
+        if number == limit:
+            break
+    return number

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in
 from changewire.engines.changelog.keys import wanted_key
-from changewire.engines.changelog.logged import place_of, table_log, truncates_of
+from changewire.engines.changelog.logged import (
+    Attempts,
+    logged,
+    place_of,
+    table_log,
+    table_names,
+    truncates_of,
+)
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
 from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
 from changewire.engines.changelog.trace import traced
@@ -25,6 +34,12 @@ from changewire.tables.version_rows import VersionNames, check_names
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+UNAPPLIED: Final = pa.schema(
+    [("table", pa.string()), ("refused", pa.int64()), ("key_missing", pa.int64())]
+)
+"""Columns of `unapplied`."""
 
 
 def history(
@@ -208,7 +223,47 @@ def refused(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return _open(LogRows(log), REFUSED, (CHANGE,), lambda _kind, other, own: other > own)
+    return _open_refusals(LogRows(log))
+
+
+def unapplied(log: ChangeLog) -> pa.Table:
+    """Return how many changes of each table of the source are in no table, and why.
+
+    `verify` compares tables with the other changes of the log.
+
+    Args:
+        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+
+    Returns:
+        ``table``, as ``database.table`` in the messages; ``refused``: how many changes no table
+        took; ``key_missing``: how many have no key. Tables of which all changes are applied are
+        left out.
+
+    Raises:
+        OutputError: It is not a log.
+        FramingError: The folder cannot be read.
+        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
+    """
+    rows = LogRows(log)
+    refusals = table_names(_open_refusals(rows)["source"].combine_chunks())
+    found = {"refused": Counter(refusals.to_pylist()), "key_missing": Counter[str]()}
+    attempts: Attempts = {}
+    keyless: list[tuple[Any, int, str]] = []
+    for part in logged(rows, (CHANGE,), attempts):
+        mine = part.filter(pc.is_null(part.column("key")))
+        names = table_names(mine.column("source")).to_pylist()
+        each = zip(mine.select([*ELEMENT_PLACE, ATTEMPT]).to_pylist(), names, strict=True)
+        keyless += [(place_of(row), row[ATTEMPT], name) for row, name in each]
+    found["key_missing"].update(
+        name for place, attempt, name in keyless if attempt >= attempts.get(place, 0)
+    )
+    tables = sorted({*found["refused"], *found["key_missing"]})
+    counts = {reason: [of[name] for name in tables] for reason, of in found.items()}
+    return pa.table({"table": tables, **counts}, UNAPPLIED)
+
+
+def _open_refusals(log: LogRows) -> pa.Table:
+    return _open(log, REFUSED, (CHANGE,), lambda _kind, other, own: other > own)
 
 
 def _open(

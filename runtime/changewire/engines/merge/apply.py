@@ -17,11 +17,10 @@ from changewire.engines.applied import FIRST_REASONS, check_keys, too_many
 from changewire.engines.arrow.messages import Messages, opener
 from changewire.engines.by_table import Applied
 from changewire.engines.decode import Decoder
-from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.log import log_rows, refused_rows
 from changewire.engines.merge.facts import columns_of, known_log
-from changewire.engines.merge.log import LocalLog, attempts_of
+from changewire.engines.merge.log import LocalLog, log_there
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
 from changewire.engines.options import (
@@ -152,10 +151,7 @@ def apply_log(
 def applied_log(log: str, tables: TableOptions, *, adopt_table: bool = False) -> Applied:
     """Merge the changes of a log that tables lack, as `apply_log` does."""
     how = local_options(None, tables, log=log, adopt_table=adopt_table)
-    there = LocalLog(how.log, how.routing.template.text)
-    if there.version < 0:
-        raise OutputError(f"{log}: there is no log")
-    return applied(there, how)
+    return applied(log_there(how), how)
 
 
 class Run:
@@ -235,7 +231,7 @@ def applied(log: LocalLog, options: LocalOptions) -> Applied:
             has_rows = True
             if why := merges.merge(rows):
                 refused.append(refused_rows(rows, why))
-                log.refused.update(attempts_of(refused[-1]))
+                log.add_refused(rows, why)
         log.merged_to(version, has_rows=has_rows)
         for rows in refused:
             log.append_refused(rows)

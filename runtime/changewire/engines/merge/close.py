@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
-from deltalake import QueryBuilder, write_deltalake
+from deltalake import write_deltalake
 
 from changewire.engines.arrow.queries import dead_letters
-from changewire.engines.changelog.logged import is_placed, place_of
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.log import ELEMENT_PLACE, closing
+from changewire.engines.log import ELEMENT_PLACE, closing, columns_of_log, placed
 from changewire.engines.merge import delta
 
 
@@ -38,10 +35,7 @@ def close_dead_letters(log: str, *, where: str, by: str, why: str) -> int:
     """
     said, rows = closing(by, why), LogRows(log)
     place = rows.place or log
-    chosen, letters = _places(place, where), dead_letters(log)
-    names = [*ELEMENT_PLACE]
-    mask = [is_placed(row) and place_of(row) in chosen for row in letters.select(names).to_pylist()]
-    found = letters.filter(pa.array(mask, pa.bool_()))
+    found = placed(meeting(place, dead_letters(log), DEAD_LETTER, where))
     for name, value in said.items():
         field = found.schema.field(name)
         column = pa.array([value] * len(found), field.type)
@@ -52,13 +46,16 @@ def close_dead_letters(log: str, *, where: str, by: str, why: str) -> int:
     return len(found)
 
 
-def _places(place: str, where: str) -> set[Any]:
-    """Return the places of the dead letters that meet a condition."""
+def meeting(place: str, rows: pa.Table, kind: str, where: str) -> pa.Table:
+    """Return rows of a kind of a log that meet a condition in SQL; the log is in a folder.
+
+    Of rows without positions, all or none meet it.
+    """
     table = delta.opened(place)
     if table is None:
         raise OutputError(f"{place}: it is not a table of Delta, so no row can be appended to it")
-    columns = ", ".join(map(delta.quoted, ELEMENT_PLACE))
-    query = f"SELECT {columns} FROM log WHERE kind = '{DEAD_LETTER}' AND ({where})"  # noqa: S608
-    with delta.reported(place):
-        found = QueryBuilder().register("log", table).execute(query)
-        return {*map(place_of, pa.table(found).to_pylist())}
+    schema, condition = columns_of_log(ELEMENT_PLACE), f"kind = '{kind}' AND ({where})"
+    found = delta.selected(place, table, schema, condition)
+    places = {tuple(row.values()) for part in found for row in part.to_pylist()}
+    each = (tuple(row.values()) for row in rows.select([*ELEMENT_PLACE]).to_pylist())
+    return rows.filter(pa.array([one in places for one in each], pa.bool_()))

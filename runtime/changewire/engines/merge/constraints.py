@@ -121,6 +121,16 @@ def padded(rows: pa.Table, table: DeltaTable) -> pa.Table:
     return rows
 
 
+def trimmed(rows: pa.Table, table: DeltaTable) -> pa.Table:
+    """Return rows without the blanks that values of CHAR have, which are not part of a value."""
+    for field in _fields(table):
+        number = rows.schema.get_field_index(field["name"])
+        if _length(field)[0] == "char" and number >= 0:
+            column = pc.utf8_rtrim(rows[number], " ")
+            rows = rows.set_column(number, rows.schema.field(number), column)
+    return rows
+
+
 def violated(path: str, rows: pa.Table, constraints: Sequence[Constraint]) -> list[str | None]:
     """Return the name of the first constraint that each row does not satisfy, or None."""
     names: list[str | None] = [None] * len(rows)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.changelog.source import file_system
@@ -87,8 +87,12 @@ def reported(path: str) -> Generator[None, None, None]:
             raise UnwritableError(path, lacking[1]) from error
         if isinstance(error, CommitFailedError):
             raise WriteConflictError from error
-        reason = str(error).partition("\n")[0]
-        raise OutputError(f"{path}: delta-rs cannot do it ({reason})") from error
+        raise _unable(path, error) from error
+
+
+def _unable(path: str, error: Exception) -> OutputError:
+    reason = str(error).partition("\n")[0]
+    return OutputError(f"{path}: delta-rs cannot do it ({reason})")
 
 
 def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
@@ -122,6 +126,22 @@ def tables_in(
         if number:
             table = pa.Table.from_batches([found])
             yield table if number == len(table) else table.filter(is_wanted)
+
+
+def selected(path: str, table: DeltaTable, schema: pa.Schema, where: str) -> Iterator[pa.Table]:
+    """Yield some columns of the rows that meet a condition in SQL of DataFusion, by batches."""
+    names = ", ".join(map(quoted, schema.names))
+    query = f"SELECT {names} FROM log WHERE {where}"  # noqa: S608 - a user's own
+    with reported(path):
+        found = QueryBuilder().register("log", table).execute(query)
+    try:
+        for batch in found:
+            yield pa.Table.from_batches([pa.record_batch(batch)]).cast(schema)
+    except Exception as error:
+        # Delta-rs has no type for what it finds while it reads, such as a file that is gone.
+        if type(error) is not Exception:
+            raise
+        raise _unable(path, error) from error
 
 
 def between(rows: pa.Table, names: Iterable[str]) -> str | None:

@@ -118,14 +118,14 @@ def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> Known
     for part in log.merged_rows(_TRUNCATE, is_truncate) if with_truncates else ():
         for key, one, _ in _truncates(part):
             found[key] = found.get(key, SourceFacts()).plus(one)
-    known = KnownLog(routing, found, _exists, source_of)
+    known = KnownLog(routing, found, exists, source_of)
     # What was refused is in the log too, and its source must not become known by that.
-    exists = {target for target in known.tables.names.values() if _exists(target)}
-    known.tables.names = {n: one for n, one in known.tables.names.items() if one in exists}
+    there = {target for target in known.tables.names.values() if exists(target)}
+    known.tables.names = {n: one for n, one in known.tables.names.items() if one in there}
     for members in known.tables.members.values():
-        members[:] = [target for target in members if target in exists]
+        members[:] = [target for target in members if target in there]
     sources = known.tables.sources
-    known.tables.sources = {one: source for one, source in sources.items() if one in exists}
+    known.tables.sources = {one: source for one, source in sources.items() if one in there}
     return known
 
 
@@ -135,7 +135,8 @@ def source_of(target: Target) -> Source | None:
     return None if table is None else source_in(table.metadata().configuration)
 
 
-def _exists(target: Target) -> bool:
+def exists(target: Target) -> bool:
+    """Whether there is a table."""
     return DeltaTable.is_deltatable(target.name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_d
 from deltalake.exceptions import DeltaError
 
 from changewire.engines.effects import with_effects
+from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE, CONTROL, RECORD_PLACE
 from changewire.engines.log import (
     ADDED,
@@ -25,16 +26,23 @@ from changewire.engines.log import (
     REFUSED,
     STATISTICS,
     STATISTICS_OPTION,
+    columns_of_log,
     lacking,
     log_schema,
+    placed,
 )
 from changewire.engines.merge import delta
+from changewire.engines.merge.options import LocalOptions
 from changewire.engines.retries import retried
+from changewire.tables.names import absolute
 
 _ATTEMPT: Final = (*ELEMENT_PLACE, ATTEMPT)
 
 _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"}
 """Operations whose commits bring no rows."""
+
+_SAME: Final = {"DELETE", "UPDATE", "ADD COLUMN"}
+"""Operations whose commits bring no rows of other elements."""
 
 
 class LocalLog:
@@ -51,7 +59,7 @@ class LocalLog:
         """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
         self.refused: set[Any] = set()
-        self._app = f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
+        self._app = _app_of(target)
         self._table = delta.opened(path)
         self.merged: int = -1
         if self._table is not None:
@@ -92,6 +100,41 @@ class LocalLog:
             yield from delta.tables_in(
                 delta.dataset_of(self.path, self._table, files), where, columns, near
             )
+
+    def selected(
+        self,
+        columns: Sequence[str],
+        kinds: Collection[str],
+        where: str = "true",
+        *,
+        is_merged: bool = False,
+    ) -> Iterator[pa.Table]:
+        """Yield some columns of the rows of some kinds that meet a condition in SQL, by batches.
+
+        They are those of the newest version, or of the one that the tables have; if they have none,
+        Spark may have made them, and that is the newest version too.
+        """
+        table = self._merged_table() if is_merged else self._table
+        if table is not None:
+            named = ", ".join(map(delta.literal, kinds))
+            condition = f"kind IN ({named}) AND ({where})"
+            yield from delta.selected(self.path, table, columns_of_log(columns), condition)
+
+    def _merged_table(self) -> DeltaTable | None:
+        """Return the log at the version that the tables have; later changes of its files count.
+
+        Rows may have been erased, and files written again, since.
+        """
+        table = self._table
+        if table is None or not 0 <= self.merged < table.version():
+            return table
+        commits = table.history(table.version() - self.merged)
+        if commits and not any(_has_rows(one) and one["operation"] not in _SAME for one in commits):
+            return table
+        # A version that was cleaned up by its retention is merged again.
+        with suppress(DeltaError, OSError):
+            return DeltaTable(self.path, version=self.merged)
+        return table
 
     def unmerged(self) -> Iterator[pa.Table]:
         """Yield changes and control events beyond the version that the tables have, by batches.
@@ -135,7 +178,16 @@ class LocalLog:
     def know_refused(self) -> None:
         """Read which changes no table took: to later changes they are as if they never came."""
         for part in self.rows(("kind", *_ATTEMPT), ds.field("kind") == REFUSED):
-            self.refused.update(attempts_of(part))
+            self._refuse(part)
+
+    def add_refused(self, rows: pa.Table, numbers: Iterable[int]) -> None:
+        """Take note of refused changes, by their numbers among rows of the log."""
+        found = rows.select([*_ATTEMPT]).take(pa.array(sorted(numbers), pa.int64()))
+        self._refuse(found)
+
+    def _refuse(self, rows: pa.Table) -> None:
+        # One without a position cannot be told from others.
+        self.refused.update(attempts_of(placed(rows)))
 
     def accepted(self, rows: pa.Table) -> pa.Table:
         """Return changes without those that are known to be refused."""
@@ -196,6 +248,29 @@ class LocalLog:
             return DeltaTable.create(
                 self.path, log_schema(), mode="ignore", configuration=properties
             )
+
+
+def log_there(options: LocalOptions) -> LocalLog:
+    """Return a log that exists; an `OutputError` says that it does not."""
+    found = LocalLog(options.log, options.routing.template.text)
+    if found.version < 0:
+        raise OutputError(f"{options.log}: there is no log")
+    return found
+
+
+def has_tables(log: str, target: str) -> bool:
+    """Whether runs without Spark made the tables of a log at a target."""
+    try:
+        table = delta.opened(log)
+    except OutputError:
+        return False
+    app = _app_of(absolute(target, is_template=True))
+    return table is not None and table.transaction_version(app) is not None
+
+
+def _app_of(target: str) -> str:
+    """Return what names the tables of a target in the transactions of its log."""
+    return f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
 
 
 def attempts_of(rows: pa.Table) -> Iterator[Any]:

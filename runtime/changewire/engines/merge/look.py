@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Container, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -17,17 +17,19 @@ from changewire.engines.effects import with_effects
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, EFFECT
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, READ
+from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
 from changewire.tables.memory import Update
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in
-from changewire.tables.routing import NAMES, route_op
 from changewire.tables.row_state import ORDER, order_from
 from changewire_messages.change import Source
 
-_LOOKED: Final = (*READ, ATTEMPT)
+LOOKED: Final = (*READ, ATTEMPT)
+"""Columns of a log that are read to apply its changes."""
+
 _IMAGE: Final = ("op", "source", "key", "before", "after", "sequence", EFFECT, *ELEMENT_PLACE)
 
 Deletes: TypeAlias = Mapping[Source, list[dict[str, Any]]]
@@ -45,7 +47,7 @@ def moved(rows: pa.Table, log: LocalLog, counts: Counter[str]) -> Deletes:
         majors = pa.array(sorted({major for _, major in unknown}), pa.int64())
         where = (ds.field("kind") == CHANGE) & (ds.field("op") == "update")
         where &= ds.field("key").is_valid()
-        for part in log.rows(_LOOKED, where, ds.field("sequence", "major").isin(majors)):
+        for part in log.rows(LOOKED, where, ds.field("sequence", "major").isin(majors)):
             _add_images(known, with_effects(log.accepted(part)), unknown)
     counts["waiting_before_images"] += sum(one.waiting() for one in known.values())
     return _deletes({**groups, **known})
@@ -96,28 +98,36 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
     groups: dict[Update, LoggedImages] = {}
 
     def take(mutations: pa.Table) -> None:
-        chosen = fitted(mutations.filter(pc.equal(mutations["kind"], DELETE)), shape).mutations
+        # A move that does not fit is refused, so its row stays.
+        chosen = fitted(mutations, shape).mutations
+        chosen = chosen.filter(pc.equal(chosen["kind"], DELETE))
         for row in chosen.select(["key", *ORDER]).to_pylist():
             if row["key"] in wanted:
                 found[row["key"]] = max(order_from(row), found.get(row["key"], order_from(row)))
 
-    for part in log.rows(_LOOKED, where, near):
-        mine = with_effects(_of_table(log.accepted(part), known, target))
+    for part in log.rows(LOOKED, where, near):
+        mine = of_table(with_effects(log.accepted(part)), known, target)
         if known.has_befores:
             _add_images(groups, mine)
-        take(mutations_of(mine, range(len(mine))))
-    moved_rows = [one for of_source in _deletes(groups).values() for one in of_source]
-    take(pa.Table.from_pylist(moved_rows, MUTATIONS))
+        is_whole = pc.or_(pc.equal(mine["op"], DELETE), pc.is_valid(mine["before_key"]))
+        take(mutations_of(mine, pc.indices_nonzero(is_whole).to_pylist()))
+    take(pa.Table.from_pylist([*_all(_deletes(groups))], MUTATIONS))
     return found
 
 
-def _of_table(rows: pa.Table, known: KnownLog, target: Target) -> pa.Table:
-    """Return the rows of a log that go to a table."""
+def all_mutations(changes: pa.Table) -> pa.Table:
+    """Return what all changes of a table do, which a log has; images that wait do nothing."""
+    groups: dict[Update, LoggedImages] = {}
+    _add_images(groups, changes)
+    return mutations_of(changes, range(len(changes)), [*_all(_deletes(groups))])
 
-    @lru_cache
-    def goes_there(op: str, *names: Any) -> bool:
-        return target in known.targets(Source(**dict(zip(NAMES, names, strict=True))), op)
 
-    each = zip(rows["op"].to_pylist(), rows["source"].to_pylist(), strict=True)
-    mask = [goes_there(route_op(op), *(source[name] for name in NAMES)) for op, source in each]
-    return rows.filter(pa.array(mask, pa.bool_()))
+def _all(deletes: Deletes) -> Iterator[dict[str, Any]]:
+    return chain.from_iterable(deletes.values())
+
+
+def of_table(rows: pa.Table, known: KnownLog, target: Target) -> pa.Table:
+    """Return the changes with a key among rows of a log that go to a table."""
+    found = facts_of(rows, with_truncates=False).rows.items()
+    mine = (numbers for key, numbers in found if target in known.targets(*key))
+    return rows.take(pa.array(sorted(chain.from_iterable(mine)), pa.int64()))

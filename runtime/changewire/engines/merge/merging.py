@@ -14,14 +14,15 @@ from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
+from changewire.engines.merge.becomes import Floors
 from changewire.engines.merge.delta import UnwritableError
 from changewire.engines.merge.facts import changes_by_table, facts_of, source_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
-from changewire.engines.merge.mutations import MUTATIONS, mutations_of
+from changewire.engines.merge.mutations import mutations_of
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
-from changewire.engines.merge.rows import Floors, TableMerge
+from changewire.engines.merge.rows import TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.typed.plan import (
@@ -62,6 +63,7 @@ class Merges:
         planned, reasons = plans(routes, partial(self._plan, sources), _FATAL)
         refused = refused_in(rows, facts, routes, reasons)
         has_befores = known.has_befores or any(one.has_befores for one in facts.of.values())
+        self.log.add_refused(rows, refused)
         kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())
         befores = moved(rows.filter(kept), self.log, self.counts) if has_befores else {}
         deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
@@ -75,10 +77,8 @@ class Merges:
             gone = [
                 row for name in dict.fromkeys(s for s, _ in keys) for row in befores.get(name, ())
             ]
-            found = pa.concat_tables(
-                [mutations_of(rows, numbers), pa.Table.from_pylist(gone, MUTATIONS)]
-            )
-            merge = TableMerge(options, self.log, known, target, one.shape, floors)
+            found = mutations_of(rows, numbers, gone)
+            merge = TableMerge(options, self.log, known, target, one.shape, floors, rows)
             try:
                 counts, failures = retried(target.name, partial(merge, found))
             except UnwritableError as error:

@@ -6,7 +6,7 @@ its newest change, and `changewire.tables` says the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -55,10 +55,13 @@ class Fitted(NamedTuple):
     rounded: int
 
 
-def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
+def mutations_of(
+    rows: pa.Table, numbers: Sequence[int], gone: Sequence[Mapping[str, Any]] = ()
+) -> pa.Table:
     """Return what changes among rows of a log do; before images alone do nothing.
 
-    What a row that moved leaves comes before all that is written.
+    What a row that moved leaves comes before all that is written; `gone` are deletes of keys that
+    updates left by their images.
     """
     chosen = pa.array(sorted(numbers), pa.int64())
     chosen = chosen.filter(pc.is_in(rows[EFFECT].take(chosen), pa.array(sorted(APPLIED))))
@@ -73,6 +76,7 @@ def mutations_of(rows: pa.Table, numbers: Sequence[int]) -> pa.Table:
         [
             _mutations(moved, "before_key", deletes, minor=0),
             _mutations(part, "key", written, minor=None),
+            pa.Table.from_pylist([*gone], MUTATIONS),
         ]
     )
 

@@ -9,6 +9,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import POSITION
+from changewire.tables.names import NO_TABLE
+from changewire.tables.routing import NAMES
 
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 """Parts of the name of a table, between dots that are not quoted."""
@@ -22,6 +24,12 @@ def split_name(name: str) -> list[str]:
 def quoted(name: str) -> str:
     """Return a name as SQL has it."""
     return f"`{name.replace('`', '``')}`"
+
+
+def table_name() -> Column:
+    """Return the name of the table of a row of a log, as `changewire.tables.names.dotted` does."""
+    parts = (F.nullif(F.col("source")[name], F.lit("")) for name in NAMES[1:])
+    return F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
 
 
 def position_columns() -> list[Column]:

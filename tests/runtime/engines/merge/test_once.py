@@ -14,27 +14,26 @@ from pyspark.errors import StreamingQueryException
 from tests.runtime.engines.merge.lake import Lake, lake_in
 from tests.runtime.engines.merge.messages import message, records
 
+from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.merge import batch
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.verify import verify
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-STEPS: dict[str, tuple[type, str, int, bool]] = {
+STEPS: dict[str, tuple[Any, str, int, bool]] = {
     "before the log": (LogPlace, "append", 1, True),
     "after the log": (LogPlace, "append", 1, False),
     "before a table is made": (SparkTable, "make", 2, True),
     "after a table is made": (SparkTable, "make", 2, False),
     "before the first MERGE": (SparkTable, "merge", 1, True),
     "between two MERGEs": (SparkTable, "merge", 1, False),
-    "before the refused changes": (LogPlace, "append", 1, True),
-    "after the refused changes": (LogPlace, "append", 1, False),
+    "before the refused changes": (batch, "refused_rows", 1, True),
+    "after the refused changes": (KnownLog, "add", 1, True),
 }
-"""Class and method of each step, which call of it fails, and whether it does nothing before.
-
-Messages are not landed again once they have landed, so then refused changes are appended first.
-"""
+"""Class and method of each step, which call of it fails, and whether it does nothing before."""
 
 
 @contextmanager

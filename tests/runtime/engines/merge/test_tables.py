@@ -28,7 +28,7 @@ from tests.samples import examples
 
 from changewire.engines.applied import KEYS, OWNER
 from changewire.engines.errors import OutputError, OwnerError
-from changewire.engines.spark.log.rows import dead_letters, refused
+from changewire.engines.spark.log.rows import dead_letters, refused, unapplied
 from changewire.engines.spark.merge.current import current
 from changewire.engines.spark.merge.formats import Delta, properties_of
 from changewire.engines.spark.merge.purge import purge
@@ -381,6 +381,31 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     assert (found[8]["major"], found[8]["offset"], found[29]["offset"]) == (10, 8, 30)
     assert rebuild(spark, log, **places) == [f"{lake.tables}/t"]
     assert not verify(spark, log, **places).count()
+
+
+def test_the_log_counts_as_far_as_tables_have_it(spark: SparkSession, tmp_path: Path) -> None:
+    """With the checkpoint, what was landed since is no fault; refusals and replays count."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(*(message("INSERT", 1, {"id": n}, table=f"t{n}") for n in range(3))))
+    lake.apply_messages(spark, format=FORMAT, max_new_tables=1)
+    log, at = lake.places["log"], {name: lake.places[name] for name in ("target", "checkpoint")}
+    assert not verify(spark, log, **at).count()
+    replay(spark, format=FORMAT, where="offset = 2", **lake.places)
+    later = Lake(tmp_path / "later")
+    later.send_records(records(message("INSERT", 1, {"id": 9}, table="t0"), start=9))
+    later.apply_messages(spark, format=FORMAT)
+    lake.log(spark).sparkSession.read.format("delta").load(later.places["log"]).write.format(
+        "delta"
+    ).mode("append").save(log)
+    assert not verify(spark, log, **at).count()
+    assert verify(spark, log, target=at["target"]).count() == 1
+    assert (
+        not verify(spark, log, target=at["target"], checkpoint=f"{tmp_path}/none")
+        .where("fault <> 'missing'")
+        .count()
+    )
+    lost = [row.asDict() for row in unapplied(spark, log).collect()]
+    assert lost == [{"table": "d.t1", "refused": 1, "key_missing": 0}]
 
 
 def test_a_reload_repairs_a_table(spark: SparkSession, tmp_path: Path) -> None:

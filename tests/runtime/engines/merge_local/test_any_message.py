@@ -22,6 +22,7 @@ from tests.runtime.engines.any_messages import (
 )
 from tests.runtime.engines.merge_local.lake import Lake
 
+import changewire.delta as cwd
 from changewire.tables import ChangePosition
 
 FEW, MANY = 300, 5_000
@@ -88,6 +89,10 @@ def applied(root: Path, sent: Read, **options: Any) -> Lake:
         batch_size=BATCH,
         **options,
     )
+    faults = cwd.verify(
+        f"{root}/log", target=f"{root}/tables/{{database}}", one_table=True, apply_truncates=True
+    )
+    assert faults.to_pylist() == []
     kinds, counts = Counter(row["kind"] for row in lake.log()), outcome.counts
     assert (kinds["change"], kinds["control"]) == (counts.changes, counts.controls)
     return lake

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from deltalake import DeltaTable
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType
 from tests.runtime.engines.merge.lake import Lake as SparkLake
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake
 
+import changewire.delta as cwd
+import changewire.spark as cws
 from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.typed.types import sql_name
 
@@ -75,3 +79,28 @@ def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) 
         ]
         assert found[0] == found[1]
         assert found[1][1]
+
+
+def faults(found: pa.Table) -> list[str]:
+    """Return rows that differ, in an order of their own."""
+    return sorted(json.dumps(row) for row in found.to_pylist())
+
+
+def test_both_see_the_same_faults(spark: SparkSession, tmp_path: Path) -> None:
+    """`verify` names the same rows, and what one engine rebuilds is right for the other one."""
+    given: dict[str, Any] = {"apply_truncates": True}
+    lake = Lake(tmp_path)
+    for batch in batches():
+        lake.apply_records(batch, row_schema=ROWS, **given)
+    log, at = lake.places["log"], {"target": lake.places["target"], **given}
+    for rebuild in (partial(cwd.rebuild, log, **at), partial(cws.rebuild, spark, log, **at)):
+        assert faults(cwd.verify(log, **at)) == faults(cws.verify(spark, log, **at).toArrow()) == []
+        for name, condition in (("orders", "id = 1"), ("items", "true"), ("Notes", "true")):
+            DeltaTable(f"{tmp_path}/tables/{name}").delete(condition)
+        orders = DeltaTable(f"{tmp_path}/tables/orders")
+        orders.update({"price": "7"}, predicate="id = 3")
+        found = faults(cwd.verify(log, **at))
+        assert {json.loads(one)["fault"] for one in found} == {"missing", "different"}
+        assert found == faults(cws.verify(spark, log, **at).toArrow())
+        assert sorted(rebuild()) == [f"{tmp_path}/tables/{name}" for name in lake.names()]
+    assert faults(cwd.verify(log, **at)) == faults(cws.verify(spark, log, **at).toArrow()) == []

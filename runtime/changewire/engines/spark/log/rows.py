@@ -20,7 +20,7 @@ from changewire.engines.log import (
     REFUSED,
 )
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.parts import quoted
+from changewire.engines.spark.parts import quoted, table_name
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
 
@@ -84,6 +84,31 @@ def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> Da
         Rows of the log.
     """
     return open_refusals(LogPlace(log, table_format).read(spark))
+
+
+def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
+    """Return how many changes of each table of the source are in no table, and why.
+
+    `verify` compares tables with the other changes of the log.
+
+    Args:
+        spark: The session.
+        log: Path of the log (it has a slash), or name of its table.
+        table_format: Format of the log.
+
+    Returns:
+        ``table``, as ``database.table`` in the messages; ``refused``: how many changes no table
+        took; ``key_missing``: how many have no key. Tables of which all changes are applied are
+        left out.
+    """
+    rows = LogPlace(log, table_format).read(spark)
+    keyless = rows.where((F.col("kind") == CHANGE) & F.col("key").isNull())
+    lost = open_refusals(rows).unionByName(newest(keyless, rows))
+    grouped = lost.groupBy(table_name().alias("table"))
+    is_refused = F.col("kind") == REFUSED
+    return grouped.agg(
+        F.count_if(is_refused).alias("refused"), F.count_if(~is_refused).alias("key_missing")
+    )
 
 
 def open_letters(rows: DataFrame) -> DataFrame:

@@ -18,8 +18,8 @@ from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
 from changewire.engines.spark.merge.shapes import JsonShape, Shape
+from changewire.engines.spark.parts import table_name
 from changewire.tables.mutations import DELETE
-from changewire.tables.names import NO_TABLE
 from changewire.tables.order import OLDEST, Order
 
 
@@ -65,9 +65,7 @@ def is_named(table: str) -> Any:
 
     A delete that names no table is of all tables of its database.
     """
-    source = F.col("source")
-    parts = (F.nullif(source[name], F.lit("")) for name in ("database", "schema", "table"))
-    named = F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
+    source, named = F.col("source"), table_name()
     is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
     is_for_all = (F.col("op") == DELETE) & source["table"].isNull() & is_above
     return (named == table) | is_for_all

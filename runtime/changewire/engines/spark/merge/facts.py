@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -35,12 +35,9 @@ from changewire.engines.typed.plan import BatchSources, SchemaOf
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import NAMES, WRITE, RouteKey, Routing, in_order, route_op
+from changewire.tables.routing import NAMES, UNROUTED, WRITE, RouteKey, Routing, in_order, route_op
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
-
-_UNROUTED: Final = ("name-collision", "second-source", "table-missing", "too-many-tables")
-"""Codes of changes that found no table."""
 
 
 class RowText(Enum):
@@ -271,7 +268,7 @@ def known_log(
     if log is None:
         return KnownLog(routing, {})
     op = F.when(F.col("op").isin(*WRITES), WRITE).otherwise(F.col("op")).alias("op")
-    is_unrouted = (F.col("kind") == REFUSED) & F.col("code").isin(*_UNROUTED)
+    is_unrouted = (F.col("kind") == REFUSED) & F.col("code").isin(*UNROUTED)
     chosen = is_change() | is_unrouted
     chosen = chosen | is_truncate() if with_truncates else chosen
     sums = {

@@ -26,6 +26,7 @@ from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.merge.batch import LogMerger
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
+from changewire.engines.spark.merge.resume import PROGRESS
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.queries import TableQueries
 from changewire.engines.spark.types import ROWS
@@ -33,9 +34,6 @@ from changewire.engines.spark.worker import tally_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-_PROGRESS: Final = "tables"
-"""Name in a checkpoint of Spark's own checkpoint of the query on the log."""
 
 _TO_THE_END: Final = frozenset({"availableNow", "once"})
 """Triggers of queries that end by themselves."""
@@ -192,7 +190,7 @@ def start_applying(
     trigger: Mapping[str, Any] | None,
 ) -> StreamingQuery:
     """Start the query that merges a log into the tables of a query."""
-    progress = f"{options.checkpoint}/{_PROGRESS}"
+    progress = f"{options.checkpoint}/{PROGRESS}"
     merger = LogMerger(QueryTables(query, options), progress, listener)
     writer = options.log.stream(spark).writeStream.foreachBatch(merger)
     if trigger is not None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import OutputError
-from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.constraints import LENIENT
 from changewire.engines.spark.merge.current import rows_of_log
@@ -24,7 +22,7 @@ from changewire.engines.spark.merge.verify import shape_of
 from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
-from changewire.tables.names import Target, template_of
+from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 
 
@@ -72,7 +70,7 @@ def rebuild(
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     made: list[str] = []
     with batch_settings(spark):
-        for one in _chosen(known, tables):
+        for one in known.chosen(tables):
             mine = rows.where(feeds(routing, one, known))
             table = SparkTable(one.name, format_of(table_format))
             there = table.read(spark)
@@ -83,23 +81,6 @@ def rebuild(
             _overwrite(table, there, found, keeps_deleted=deletes == "flag")
             made.append(one.name)
     return made
-
-
-def _chosen(known: KnownLog, names: Iterable[str] | None) -> list[Target]:
-    """Return the tables of a log, or those of some names: of a source, or of the target's fields.
-
-    An OutputError says which tables there are instead of one that the log does not have.
-    """
-    every = {one: known.names(one) for one in known.tables.names.values()}
-    if names is None:
-        return [*every]
-    taken = {one: {*found, ".".join(one.origin)} for one, found in every.items()}
-    wanted = {*names}
-    missing = sorted(wanted.difference(*taken.values()))
-    if missing:
-        there = ", ".join(sorted({*chain.from_iterable(every.values())}))
-        raise OutputError(f"the log has no table {', '.join(missing)}; it has: {there}")
-    return [one for one, found in taken.items() if not wanted.isdisjoint(found)]
 
 
 def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_deleted: bool) -> None:

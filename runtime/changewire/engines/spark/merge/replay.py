@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import Replayed
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
@@ -36,25 +37,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _AGAIN: Final = "_again"
-
-
-class Replayed(NamedTuple):
-    """What a replay did.
-
-    Attributes:
-        dead_letters: Open dead letters that were decoded again.
-        refused: Open refused changes that were applied again.
-        closed: Rows that were appended to the log, of elements that are valid by now.
-        left: Of these dead letters and refused changes, and of changes that dead letters are by
-            now, how many are still open.
-        tables: How many rows were inserted, updated and deleted, and how many changes refused.
-    """
-
-    dead_letters: int
-    refused: int
-    closed: int
-    left: int
-    tables: Mapping[str, int]
 
 
 def replay(

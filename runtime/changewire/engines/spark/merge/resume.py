@@ -6,13 +6,39 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.log import ATTEMPT, REFUSED
 from changewire.engines.spark.log.place import LogPlace, completed
 from changewire.engines.spark.python import check_python
 
+PROGRESS: Final = "tables"
+"""Name in a checkpoint of Spark's own checkpoint of the query on the log."""
+
 _OPTIONS: Final = {"delta": "versionAsOf", "iceberg": "snapshot-id"}
 """Options that read a table as it was."""
+
+
+def log_of_tables(spark: SparkSession, log: LogPlace, checkpoint: str) -> DataFrame:
+    """Return the log as far as the tables of a query have it, with all refusals and replays.
+
+    It is the whole log if the checkpoint has no batch.
+    """
+    whole, progress = log.read(spark), f"{checkpoint}/{PROGRESS}"
+    try:
+        commits = spark.read.text(f"{progress}/commits").select("_metadata.file_name")
+        batches = [int(one["file_name"]) for one in commits.distinct().collect()]
+    except AnalysisException:
+        return whole
+    found = applied_log(spark, log, progress, max(batches, default=-1) + 1)
+    if found is None:
+        return whole
+    # Why a change is refused is appended after its batch.
+    # What is refused, and what a replay merged and appended, is in later versions.
+    is_later = (F.col("kind") == REFUSED) | (F.col(ATTEMPT) > 0)
+    return found.where(~is_later).unionByName(whole.where(is_later))
 
 
 def applied_log(spark: SparkSession, log: LogPlace, progress: str, batch: int) -> DataFrame | None:

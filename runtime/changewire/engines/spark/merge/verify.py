@@ -22,6 +22,7 @@ from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS, row_values
 from changewire.engines.spark.merge.plan import There
+from changewire.engines.spark.merge.resume import log_of_tables
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.types import nullable
@@ -42,8 +43,11 @@ def verify(
     apply_truncates: bool = False,
     one_table: bool = False,
     deletes: str = "remove",
+    checkpoint: str | None = None,
 ) -> DataFrame:
     """Compare tables with the log that they were made of; each row that differs is returned.
+
+    A change that is refused, or has no key, is in no table: `unapplied` counts these.
 
     Args:
         spark: The session.
@@ -55,6 +59,8 @@ def verify(
         one_table: As for `apply_changes`.
         deletes: As for `apply_changes`; unless it is ``flag``, deleted rows that are kept are
             ``extra``.
+        checkpoint: Folder of the checkpoint of the query that made the tables: then the log counts
+            as far as they have it. By default all of it does.
 
     Returns:
         ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
@@ -63,7 +69,8 @@ def verify(
         ``element``, of a row that should be deleted those of its delete. No rows: all is right.
     """
     routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
-    rows = LogPlace(log, table_format).read(spark)
+    place = LogPlace(log, table_format)
+    rows = place.read(spark) if checkpoint is None else log_of_tables(spark, place, checkpoint)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     parts = [
         _faults(spark, rows, one, known, routing, table_format, keeps_deleted=deletes == "flag")
