@@ -30,7 +30,7 @@ from changewire.engines.spark.merge.mutations import (
     mutation_type,
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
-from changewire.tables.merge import merged
+from changewire.tables.merge import each_merged
 from changewire.tables.mutations import RowMutation
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import apply_failed
@@ -164,14 +164,10 @@ class Decide:
                     deleted = max(deleted, order_from(row))
                 else:
                     held = self._held(row)
-            steps: list[dict[str, Any]] = []
-
-            def add(state: State) -> None:
-                steps.append({**places[-1], **self._row(key, named, state)})
-
-            each = add if self._with_steps else None
-            batch = self._batch(first, group, places)
-            state = merged(held, batch, self._floor, deleted, each)
+            batch, steps = self._batch(first, group, places), list[dict[str, Any]]()
+            for state in each_merged(held, batch, self._floor, deleted):
+                if self._with_steps and places and state is not UNSET:
+                    steps.append({**places[-1], **self._row(key, named, state)})
             yield from steps
             if state is not UNSET:
                 yield self._row(key, named, state)
