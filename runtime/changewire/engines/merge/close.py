@@ -8,11 +8,10 @@ import pyarrow as pa
 from deltalake import QueryBuilder, write_deltalake
 
 from changewire.engines.arrow.queries import dead_letters
-from changewire.engines.changelog.logged import is_placed, place_of
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.log import ELEMENT_PLACE, closing
+from changewire.engines.log import ELEMENT_PLACE, closing, is_placed, place_of
 from changewire.engines.merge import delta
 
 
