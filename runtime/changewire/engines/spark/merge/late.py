@@ -16,10 +16,9 @@ from pyspark.sql.types import LongType, StringType
 from changewire.engines.log import READ
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
-from changewire.engines.spark.merge.from_log import is_change, order_column
+from changewire.engines.spark.merge.from_log import is_change, order_column, with_effects
 from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
-from changewire.engines.spark.parts import is_lone_before
 from changewire.engines.spark.session import INTERPRETED, changed
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import OLDEST, Order
@@ -73,15 +72,14 @@ def logged_deletes(
     major = F.col("sequence.major")
     is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
     changes = log.where(is_change() & is_of_table & is_near)
-    is_delete = (F.col("op") == DELETE) | F.col("before_key").isNotNull()
-    # Images are most of the bytes of a log; only to find lone ones they are read.
-    deletes = changes.where(is_delete & ~is_lone_before() if with_befores else is_delete)
+    deletes = changes.where((F.col("op") == DELETE) | F.col("before_key").isNotNull())
     found = _in_sql(deletes, shape) if _has_plain_key(shape) else None
     found = found or _in_python(deletes, shape)
     if not with_befores:
         return found
     with changed(log.sparkSession, INTERPRETED):
-        moved = moved_in(changes.where(F.col("op") == "update")).localCheckpoint()
+        updates = with_effects(changes.where(F.col("op") == "update"))
+        moved = moved_in(updates).localCheckpoint()
     nothing = deletes.where(F.lit(False))  # noqa: FBT003 - a column of this value
     return Deletes(found.rows.unionByName(_deletes_of(nothing, shape, moved)), are_few=False)
 
@@ -90,7 +88,7 @@ def _in_python(deletes: DataFrame, shape: Shape) -> Deletes:
     """Return deletes by their effects, which do not depend on images."""
     no_images = {name: F.lit(None).cast("string") for name in ("before", "after")}
     rows, are_few = _sent(deletes.withColumns(no_images).select(*READ))
-    return Deletes(_deletes_of(rows, shape), are_few)
+    return Deletes(_deletes_of(with_effects(rows), shape), are_few)
 
 
 def _deletes_of(rows: DataFrame, shape: Shape, moved: DataFrame | None = None) -> DataFrame:
