@@ -13,7 +13,7 @@ from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in
 from changewire.engines.changelog.keys import wanted_key
 from changewire.engines.changelog.logged import table_log, truncates_of
-from changewire.engines.changelog.shapes import Shape, shape_of
+from changewire.engines.changelog.shapes import Shape, given_shape
 from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
 from changewire.engines.changelog.trace import traced
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
@@ -134,7 +134,7 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
 ) -> pa.Table:
     found = table_log(LogRows(log), table)
     keys = (one["key"] for one in (*found.changes, *found.refused))
-    shape = shape_of(row_schema, decode_options, key_columns, keys)
+    shape = given_shape(row_schema, decode_options, key_columns, keys)
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))
 

@@ -196,7 +196,7 @@ class TypedRows(JsonRows):
 Shape: TypeAlias = JsonRows
 
 
-def shape_of(
+def given_shape(
     row_schema: RowsAs,
     decode_options: DecodeOptions | None,
     key_columns: Sequence[str] | None,

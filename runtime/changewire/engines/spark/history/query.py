@@ -20,7 +20,7 @@ from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import LOGGED, rows_in, truncates_of
 from changewire.engines.changelog.logged import accepted as of_kinds
-from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, shape_of
+from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, given_shape
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
@@ -101,7 +101,7 @@ def history(
     keys = (first[0] for one in named for first in one.take(1))
     is_variant = isinstance(row_schema, str) and row_schema == "variant"
     given = "json" if is_variant else row_schema
-    shape = _VariantRows() if is_variant else shape_of(given, decode_options, key_columns, keys)
+    shape = _VariantRows() if is_variant else given_shape(given, decode_options, key_columns, keys)
     truncates = []
     if apply_truncates:  # the driver has them in memory
         logged = newest(found.where(is_truncate()), whole).toArrow().cast(LOGGED)
