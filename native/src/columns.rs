@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use crate::builders::{MOST_BYTES, TextColumn, TextLists, field, structs};
 use crate::json::writing::named;
 use crate::rows::Row;
-use crate::typed::{Form, Images, RowType};
+use crate::typed::{Images, RowType};
 use crate::why::{Done, Why};
 
 /// Bytes that are reserved for a column at most, whatever rows needed before.
@@ -187,15 +187,13 @@ impl Columns {
     /// Return the columns, and how many rows each message has.
     pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
         let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
-        let form = self.images.as_ref().map_or(Form::Text, Images::form);
-        let images = self.images.take().map(Images::finish).transpose()?.flatten();
+        let images = self.images.take().map(Images::finish).transpose()?;
         let mut texts = Vec::with_capacity(COUNT);
         for text in self.texts {
             texts.push(text.finish(true)?);
         }
         let text = |name: Name| Arc::clone(&texts[name as usize]);
-        let (instead, beside) = if form == Form::Columns { (images, None) } else { (None, images) };
-        let [before, after] = instead.unwrap_or_else(|| [text(Name::Before), text(Name::After)]);
+        let [before, after] = images.unwrap_or_else(|| [text(Name::Before), text(Name::After)]);
         let source = [
             ("system", text(Name::System)),
             ("database", text(Name::Database)),
@@ -206,7 +204,7 @@ impl Columns {
             [("major", Arc::new(self.major.finish())), ("minor", Arc::new(self.minor.finish()))];
         let nulls = order[0].1.nulls().cloned();
         let times = self.event_time.finish().with_timezone("UTC");
-        let mut columns = vec![
+        let columns = [
             ("op", text(Name::Op)),
             ("source", structs(source, None)?),
             ("key", text(Name::Key)),
@@ -221,9 +219,6 @@ impl Columns {
             ("leniencies", self.leniencies.finish()),
             ("effect", text(Name::Effect)),
         ];
-        if let Some([before, after]) = beside {
-            columns.extend([("typed_before", before), ("typed_after", after)]);
-        }
         let fields: Vec<Field> = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
         Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?, sizes))

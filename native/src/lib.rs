@@ -34,7 +34,7 @@ use pyo3::prelude::*;
 use border::guarded;
 use formats::Options;
 use kernel::State;
-use typed::{FitType, Form, RowType};
+use typed::{FitType, RowType};
 
 /// What `Kernel.decode` returns: columns, and how many rows each message has.
 type Decoded = (PyArrowType<RecordBatch>, PyArrowType<arrow_data::ArrayData>);
@@ -49,14 +49,12 @@ struct Kernel {
 impl Kernel {
     /// Read tables, as the generator wrote them, of the formats that messages may have, by name.
     ///
-    /// With `row`, rows must fit its types; `readings` says which schema gave each its type. `form` is
-    /// what is made of them: `columns` of these types, named `before` and `after`, the `text` that they
-    /// are, or `both`, and then the columns are named `typed_before` and `typed_after`.
+    /// With `row`, rows become columns of its types; `readings` says which schema gave each its type.
     ///
     /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
-    /// a type, or knows no such form.
+    /// a type.
     #[new]
-    #[pyo3(signature = (tables, *, row_image, key_columns=None, column_families=None, time_zone=None, row=None, readings=Vec::new(), form="columns"))]
+    #[pyo3(signature = (tables, *, row_image, key_columns=None, column_families=None, time_zone=None, row=None, readings=Vec::new()))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
         tables: Vec<(String, String)>,
@@ -66,17 +64,10 @@ impl Kernel {
         time_zone: Option<String>,
         row: Option<PyArrowType<Schema>>,
         readings: Vec<String>,
-        form: &str,
     ) -> PyResult<Self> {
         let none = || PyValueError::new_err("no kernel for this table");
-        let form = match form {
-            "columns" => Form::Columns,
-            "text" => Form::Text,
-            "both" => Form::Both,
-            _ => return Err(PyValueError::new_err("expected columns, text or both")),
-        };
         let row = match row {
-            Some(row) => Some(RowType::new(&row.0, readings, form).ok_or_else(none)?),
+            Some(row) => Some(RowType::new(&row.0, readings).ok_or_else(none)?),
             None => None,
         };
         let options = Options { row_image, key_columns, column_families, time_zone };

@@ -24,7 +24,7 @@ from tests.runtime.engines.any_messages import captured
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
 
@@ -40,7 +40,7 @@ def decoder(options: DecodeOptions, format: str, seed: int) -> Decoder:
     kinds: list[Callable[[], Decoder]] = [
         lambda: Decoder(options),
         lambda: VariantDecoder(options),
-        lambda: TypedDecoder(options, row_columns(row)),
+        lambda: TypedDecoder(options, struct_columns(row)),
     ]
     return kinds[seed % len(kinds)]()
 

@@ -16,7 +16,7 @@ from tests.runtime.engines.any_messages import captured
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.decode import TypedDecoder
 from changewire_messages import FORMATS as ALL
 
@@ -67,7 +67,7 @@ def test_rows_of_a_type() -> None:
     kind = StructType([StructField("id", LongType()), StructField("name", StringType())])
     values, keys = zip(*mixed(2), strict=True)
     assert (
-        compared(batch_of(values, keys), TypedDecoder(AUTO, row_columns(kind))).declined
+        compared(batch_of(values, keys), TypedDecoder(AUTO, struct_columns(kind))).declined
         < len(values) / 2
     )
 

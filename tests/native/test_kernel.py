@@ -27,7 +27,7 @@ from changewire.cli import findings
 from changewire.engines import native
 from changewire.engines.decode import Decoder
 from changewire.engines.python import run
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.decode import TypedDecoder
 
 pytestmark = needs_kernel
@@ -174,7 +174,7 @@ def test_a_panic_is_declined() -> None:
     assert made["kind"].to_pylist() == ["change", "change", "dead_letter", "change", "change"]
     assert compare(batch_of([GOOD]), OPTIONS).declined == 0
     kind = StructType([StructField("n", LongType())])
-    assert compared(batch, TypedDecoder(OPTIONS, row_columns(kind))).declined == 3
+    assert compared(batch, TypedDecoder(OPTIONS, struct_columns(kind))).declined == 3
 
 
 def test_a_warning_if_most_messages_are_declined(

@@ -34,7 +34,7 @@ from tests.runtime.codec.formats import JSON_FORMATS
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.native import kernel_of
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
 
@@ -171,12 +171,13 @@ def test_drawn(format: str) -> None:
         rows = [{f.name: value_of(draw, f.dataType) for f in kind.fields} for _ in range(_ROWS)]
         values = [*map(MAKERS[format], rows)]
         options = DecodeOptions(format, key_columns=["id"] if format == "lindorm-json" else None)
-        decode = TypedDecoder(options, row_columns(kind))
+        decode = TypedDecoder(options, struct_columns(kind))
         found = compared(batch_of(values), decode)
         made += found.messages - found.declined
         messages += found.messages
         compared(
-            batch_of(damaged(format, values, _ROWS, seed)), TypedDecoder(options, row_columns(kind))
+            batch_of(damaged(format, values, _ROWS, seed)),
+            TypedDecoder(options, struct_columns(kind)),
         )
     assert made / messages > 0.3
 
@@ -186,7 +187,7 @@ def one(column: DataType, *values: Any, metadata: Mapping[str, str] | None = Non
     kind = StructType([StructField("v", column, metadata=dict(metadata or {}))])
     options = DecodeOptions("lindorm-json", key_columns=["id"])
     messages = [of_lindorm({"v": value}) for value in values]
-    return compared(batch_of(messages), TypedDecoder(options, row_columns(kind))).declined
+    return compared(batch_of(messages), TypedDecoder(options, struct_columns(kind))).declined
 
 
 NUMBERS = ArrayType(LongType())
@@ -251,5 +252,5 @@ def test_bytes_of_msgpack() -> None:
     kind = StructType([StructField("v", ArrayType(StringType()))])
     cases = [["a'b~(", '"\\'], ["a", b"AB"], [[b"AB"]], ["é"]]
     messages = [write(["v", 20, 0, value]) for value in cases]
-    assert compared(batch_of(messages), TypedDecoder(options, row_columns(kind))).declined == 2
+    assert compared(batch_of(messages), TypedDecoder(options, struct_columns(kind))).declined == 2
     assert kernel_of(options) is not None

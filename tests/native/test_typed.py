@@ -37,7 +37,7 @@ from tests.runtime.engines.rows import dataworks_insert
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
@@ -112,7 +112,7 @@ def test_examples(format: str) -> None:
     """Rows that fit are the same, and the kernel makes most of them."""
     values, keys = zip(*examples(format), strict=True)
     found = compared(
-        batch_of(values, keys), TypedDecoder(options(format), row_columns(fitting(format)))
+        batch_of(values, keys), TypedDecoder(options(format), struct_columns(fitting(format)))
     )
     assert found.share >= 0.9
 
@@ -124,10 +124,12 @@ def test_any_type(format: str) -> None:
     short = [value for value in values if value and len(value) < _MOST]
     every = [*values, *damaged(format, short, 1000, seed=1), *mutated(format, 500)]
     for seed in range(3):
-        compared(batch_of(every), TypedDecoder(options(format), row_columns(drawn(format, seed))))
+        compared(
+            batch_of(every), TypedDecoder(options(format), struct_columns(drawn(format, seed)))
+        )
         compared(
             batch_of(damaged(format, short, 500, seed)),
-            TypedDecoder(options(format), row_columns(fitting(format))),
+            TypedDecoder(options(format), struct_columns(fitting(format))),
         )
 
 
@@ -145,7 +147,7 @@ def test_dates_of_dataworks(kind: DataType) -> None:
     """Midnight is a date, and the kernel makes columns of it; another time of day is none."""
     days = [0, -86_400_000, 1_731_628_800_000, -62_135_596_800_000]
     sent = [dataworks_insert({"a": "DATE"}, a=value) for value in (*days, 1, -1, 43_200_000)]
-    row = row_columns(StructType([StructField("a", kind, metadata={TYPED_BY: ROW_SCHEMA})]))
+    row = struct_columns(StructType([StructField("a", kind, metadata={TYPED_BY: ROW_SCHEMA})]))
     found = compared(batch_of(sent), TypedDecoder(DecodeOptions("dataworks-json"), row))
     assert found.declined == (3 if kind == DateType() else 0)
 
@@ -157,7 +159,7 @@ def test_names_of_other_cases(format: str) -> None:
     kind = fitting(format)
     fields = [StructField(f.name.swapcase(), f.dataType, metadata=f.metadata) for f in kind.fields]
     for columns_of_type in (fields, [*kind.fields[:2], *fields[2:]], [*kind.fields, *fields[:3]]):
-        row = row_columns(StructType(columns_of_type))
+        row = struct_columns(StructType(columns_of_type))
         compared(batch_of(values, keys), TypedDecoder(options(format), row))
 
 
@@ -168,5 +170,5 @@ def test_names_of_other_cases_beyond_ascii() -> None:
     bins = [f'{{"name": "{name}", "type": "int", "value": 1}}' for name in names]
     messages = [f'{{"msg": "write", {key}, "bins": [{one}]}}'.encode() for one in bins]
     for name in names:
-        row = row_columns(StructType([StructField(name, LongType())]))
+        row = struct_columns(StructType([StructField(name, LongType())]))
         compared(batch_of(messages), TypedDecoder(options("aerospike-json"), row))

@@ -50,7 +50,7 @@ use formats::Options;
 use json::names::Names;
 use json::scan::{LEVELS, Scan};
 use kernel::State;
-use typed::{FitType, Form, RowType};
+use typed::{FitType, RowType};
 
 /// Tables of the formats, as the generator wrote them, by the names of targets.
 const TABLES: [(&str, &str, &str); 5] = [
@@ -197,8 +197,7 @@ fn state(target: &str, options: u8) -> State {
     let is_set = |bit: u8| options >> bit & 1 == 1;
     let fields = fields();
     let readings = vec![["", "row-schema"][usize::from(is_set(3))].to_owned(); fields.len() + 1];
-    let form = [Form::Columns, Form::Text, Form::Both, Form::Both][usize::from(options >> 4 & 3)];
-    let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings, form).expect("a type of rows"));
+    let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings).expect("a type of rows"));
     let options = Options {
         row_image: if is_set(0) { "full" } else { "patch" }.to_owned(),
         key_columns: is_set(3).then(|| vec!["id".to_owned()]),

@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, Fields, Schema};
 use super::kinds::ColumnKind;
 use super::nested::put;
 use super::store::Store;
-use super::{Form, Image, RowType};
+use super::{Image, RowType};
 use crate::border::panic_on_demand;
 use crate::builders::{TextColumn, field};
 use crate::json::names::Names;
@@ -39,8 +39,8 @@ impl FitType {
     /// not a scalar.
     pub fn new(key: &Schema, row: &Schema, readings: [Vec<String>; 2]) -> Option<Self> {
         let [of_key, of_row] = readings;
-        let key = RowType::new(key, of_key, Form::Columns)?;
-        let row = RowType::new(row, of_row, Form::Columns)?;
+        let key = RowType::new(key, of_key)?;
+        let row = RowType::new(row, of_row)?;
         let is_nested =
             |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Collection(_) | Store::Struct(_));
         if key.kinds.iter().any(is_nested) {

@@ -29,17 +29,6 @@ const SIDES: [&str; 2] = ["before", "after"];
 /// Levels of a type at most; pyarrow takes some more.
 const LEVELS: usize = 32;
 
-/// What is made of rows that fit a type.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Form {
-    /// Columns of the type.
-    Columns,
-    /// The JSON text that they are.
-    Text,
-    /// The text, and columns of the type beside it.
-    Both,
-}
-
 /// The type that rows must fit.
 #[derive(Clone)]
 pub struct RowType {
@@ -47,7 +36,6 @@ pub struct RowType {
     /// Names of the columns in lower case.
     folded: Vec<String>,
     kinds: Vec<ColumnKind>,
-    form: Form,
 }
 
 impl RowType {
@@ -56,7 +44,7 @@ impl RowType {
     ///
     /// None if a value may not be NULL, or a type is nested so deep that pyarrow does not take it. A
     /// column of a type that the kernel does not know is always NULL: rows with another value are declined.
-    pub fn new(schema: &Schema, readings: Vec<String>, form: Form) -> Option<Self> {
+    pub fn new(schema: &Schema, readings: Vec<String>) -> Option<Self> {
         let fields = schema.fields.clone();
         let is_usual = |field: &FieldRef| field.is_nullable() && depth(field.data_type()) <= LEVELS;
         if !fields.iter().all(is_usual) {
@@ -65,7 +53,7 @@ impl RowType {
         let mut readings = readings.into_iter();
         let kinds = ColumnKind::of_fields(&fields, &mut readings)?;
         let folded = fields.iter().map(|field| field.name().to_lowercase()).collect();
-        readings.next().is_none().then_some(RowType { fields, folded, kinds, form })
+        readings.next().is_none().then_some(RowType { fields, folded, kinds })
     }
 
     /// Return the index of the only column that a name means, whatever its case.
@@ -130,7 +118,7 @@ impl Images {
                 }
             } else if kind.is_other_case(name) {
                 return Err(Why::Row);
-            } else if kind.form == Form::Columns {
+            } else {
                 if is_whole {
                     named(SIDES[side].as_bytes(), undeclared);
                     undeclared.push(b'{');
@@ -146,22 +134,15 @@ impl Images {
         Ok(())
     }
 
-    pub fn form(&self) -> Form {
-        self.row.form
-    }
-
     /// End a row; see `Store::end`.
     pub fn end(&mut self, is_dead: bool) -> Done {
         self.sides.iter_mut().try_for_each(|image| image.end(is_dead))
     }
 
-    /// Return the columns before and after; none if rows are JSON text alone.
-    pub fn finish(self) -> Result<Option<[ArrayRef; 2]>, ArrowError> {
+    /// Return the columns before and after.
+    pub fn finish(self) -> Result<[ArrayRef; 2], ArrowError> {
         let Images { row, sides: [before, after] } = self;
-        if row.form == Form::Text {
-            return Ok(None);
-        }
-        Ok(Some([before.finish(&row)?, after.finish(&row)?]))
+        Ok([before.finish(&row)?, after.finish(&row)?])
     }
 }
 

@@ -16,9 +16,12 @@ import pyarrow.compute as pc
 
 from changewire.engines.elements import decoded_schema
 from changewire.engines.layout import (
+    CHANGE,
+    CONTROL,
     DEAD_LETTER,
     DECLARED,
     EFFECT,
+    MESSAGE,
     OWN_COLUMNS,
     RECORD_COLUMNS,
     RECORD_PLACE,
@@ -44,8 +47,18 @@ LOG_COLUMNS: Final = ("kind", *OWN_COLUMNS, "leniencies", "element", *_ENDS)
 MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "element", *_ENDS)
 """Columns of a log of messages as they are."""
 
+CLOSED_BY: Final[Mapping[str, Mapping[str, int | None]]] = {
+    DEAD_LETTER: {CHANGE: None, CONTROL: None, MESSAGE: None, CLOSED: 0, DEAD_LETTER: 1},
+    REFUSED: {CHANGE: 1, REFUSED: 1},
+}
+"""Kinds of rows that close others with their position, and how much greater their attempt is at
+least; None: whatever it is. A message that could not be read has one dead letter, of its first
+element; any element that it turns out to have closes it."""
+
 ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 """Columns that tell one element from all others."""
+
+_OFFSET, _NUMBER = map(ELEMENT_PLACE.index, ("offset", "number"))
 
 HELD: Final = ("kind", *ELEMENT_PLACE, "value", ATTEMPT)
 """Columns of a log that say whether it has an element."""
@@ -130,7 +143,7 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
 
     The log is given by its columns `HELD`. An element of which it has dead letters alone, closed or
     not, is a later attempt, unless it is a dead letter of the same bytes: its file was repaired, or
-    it is read in another way.
+    it is read in another way. An element without a position no log has.
     """
     first = next(held := iter(held), None)
     if first is None and len(rows.group_by(ELEMENT_PLACE).aggregate([])) == len(rows):
@@ -160,8 +173,19 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
 
 
 def places_of(rows: pa.Table) -> Iterator[Any]:
-    """Yield the places of elements, as tuples."""
-    return zip(*(rows[name].to_pylist() for name in ELEMENT_PLACE), strict=True)
+    """Yield what `place_of` returns of each row."""
+    found = zip(*(rows[name].to_pylist() for name in ELEMENT_PLACE), strict=True)
+    return (object() if one[_OFFSET] is None and one[_NUMBER] is None else one for one in found)
+
+
+def place_of(row: Mapping[str, Any]) -> Any:
+    """Return the identity of an element; one without a place differs from all others."""
+    return tuple(row[name] for name in ELEMENT_PLACE) if is_placed(row) else object()
+
+
+def is_placed(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a position."""
+    return row["offset"] is not None or row["number"] is not None
 
 
 def _named(columns: Mapping[str, Any], rows: pa.Table) -> pa.Table:

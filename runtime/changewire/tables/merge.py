@@ -1,6 +1,7 @@
 """What a row becomes by a batch: the decision that every MERGE carries out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET, UnsetType
 
@@ -14,7 +15,6 @@ def merged(
     batch: Iterable[RowMutation],
     floor: Order = OLDEST,
     deleted: Order = OLDEST,
-    each: Callable[[State], None] | None = None,
 ) -> State | UnsetType:
     """Return what a row becomes by a batch and a truncate; UNSET if it stays as it is.
 
@@ -23,13 +23,9 @@ def merged(
         batch: Effects of changes on it, in the order of their positions.
         floor: Order of the newest truncate of the table.
         deleted: Order of its newest delete that is known elsewhere.
-        each: Called after each effect with the state of the row.
     """
-    known = after = _after(held, floor, deleted)
-    for after in _joined(known, batch):
-        if each is not None:
-            each(after if floor == OLDEST else joined(after, tombstone(floor)))
-    return _changed(held, known, after, floor)
+    (last,) = deque(each_merged(held, batch, floor, deleted), maxlen=1)
+    return last
 
 
 def each_merged(
@@ -38,19 +34,14 @@ def each_merged(
     floor: Order = OLDEST,
     deleted: Order = OLDEST,
 ) -> Iterator[State | UnsetType]:
-    """Yield what `merged` returns for the first change of a batch, for the first two, and so on."""
-    known = _after(held, floor, deleted)
-    for after in _joined(known, batch):
-        yield _changed(held, known, after, floor)
-
-
-def _joined(known: State | None, batch: Iterable[RowMutation]) -> Iterator[State]:
-    """Yield what is known of a row after each of the changes of a batch."""
-    after, oldest = known, NO_SEQUENCE if known is None else known.order.sequence
+    """Yield what `merged` returns for no change of a batch, for its first, its first two, ..."""
+    known = after = _after(held, floor, deleted)
+    yield _changed(held, known, after, floor)
+    oldest = NO_SEQUENCE if known is None else known.order.sequence
     for mutation, sequence in sequenced(batch, oldest):
         new = mutation.state(sequence)
         after = new if after is None else joined(after, new)
-        yield after
+        yield _changed(held, known, after, floor)
 
 
 def _changed(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import CalendarIntervalType, DataType, StructField, StructType
 
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.cells import CellError, cell
 
 NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
@@ -88,7 +88,7 @@ def arrow_type(text: str) -> pa.DataType:
     """Return the type of a DDL text, as rows of Spark have it in Arrow."""
     row = DataType.fromDDL(f"c {text}")
     assert isinstance(row, StructType)
-    return row_columns(row).field("c").type
+    return struct_columns(row).field("c").type
 
 
 @pytest.mark.parametrize(("kind", "value", "held"), FITS)
@@ -116,7 +116,7 @@ def test_a_value_that_does_not_fit_is_refused(
 def test_a_type_that_no_value_can_have_is_refused() -> None:
     """A row type with an impossible column is refused where it is given."""
     with pytest.raises(ValueError, match="a row has no column of type interval"):
-        row_columns(StructType([StructField("c", CalendarIntervalType())]))
+        struct_columns(StructType([StructField("c", CalendarIntervalType())]))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql.types import LongType, StringType, StructField, StructType
+from tests.runtime.engines.merge.lake import Lake
 from tests.samples import FORMAT, examples
 
 import changewire.arrow as cwa
@@ -97,6 +98,20 @@ def test_tables_have_the_column(tmp_path: Path, row_image: Any) -> None:
     (row,) = DeltaTable(str(path)).to_pyarrow_table().to_pylist()
     assert row["Age"] in {1, 2}
     assert {name for name in row if name.lower() == "age"} == {"Age"}
+
+
+def test_tables_of_spark_have_the_column(spark: SparkSession, tmp_path: Path) -> None:
+    """A patch by another name sets the column, and is kept under its name."""
+    lake = Lake(tmp_path)
+    sent = [write(Age=1, name="a"), write(AGE=2)]
+    lake.send_records([(one, "t", 0, offset) for offset, one in enumerate(sent)])
+    lake.apply_messages(
+        spark, format=FORMAT, row_image="patch", row_schema=TYPE, default_table="users"
+    )
+    (name,) = lake.names()
+    (row,) = lake.table(spark, name).toArrow().to_pylist()
+    assert (row["Age"], row["name"]) == (2, "a")
+    assert "AGE" not in row["_changewire"]["columns"]
 
 
 @pytest.mark.parametrize("row_image", ["full", "patch"])

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from msgspec.structs import replace
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from tests.runtime.engines.version_rows import as_log, log_of, refused
 from tests.runtime.tables.histories import (
     change,
@@ -27,9 +28,12 @@ from tests.runtime.tables.histories import (
 import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
+from changewire.engines import log as of_arrow
 from changewire.engines.log import ATTEMPT
+from changewire.engines.spark.log import rows as of_spark
 from changewire.engines.spark.merge.facts import known_log
 from changewire.tables import Routing, template_of
+from changewire.tables.routing import Refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
 HOSTILE = "a'b`c.d \u202e%s"
 PLACE = ("topic", "partition", "offset", "path", "number")
 HISTORIES = 8
+GOOD = b'{"msg": "delete", "key": ["d", "t", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}'
 TYPED = ("k", "refused")
 """Tables of which a change with another key is refused, and all changes are."""
 
@@ -126,9 +131,8 @@ def others() -> pa.Table:
         replace(one, position=one.position._replace(topic=f"t'{number}"))
         for number, one in enumerate(placed(*away, system, start=200))
     ]
-    good = b'{"msg": "delete", "key": ["d", "t", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}'
     dead = [letters(b"{", b"[", b"nothing"), letters(b"{"), letters(b"]", attempt=1)]
-    closed = attempted(letters(good, good).slice(1), 1)
+    closed = attempted(letters(GOOD, GOOD).slice(1), 1)
     return pa.concat_tables([log_of(topics), *dead, closed])
 
 
@@ -224,6 +228,39 @@ def test_a_closed_dead_letter(spark: SparkSession, tmp_path: Path, engine: str) 
             assert sorted(one["number"].to_pylist(), key=str, reverse=True) == sorted(
                 expected, key=str, reverse=True
             )
+
+
+HELD = {
+    "nothing": letters(b"{").slice(0, 0),
+    "the same": letters(b"{", b"[", GOOD, b"1"),
+    "other bytes": letters(b"[", b"{", b"{", b"{"),
+    "later bytes": attempted(letters(b"x", b"["), 3),
+    "without places": without_place(letters(b"{", b"[", GOOD)),
+}
+
+
+@pytest.mark.parametrize("held", [*HELD])
+@pytest.mark.parametrize("is_placed", [True, False])
+def test_rows_that_a_log_gets(
+    spark: SparkSession, tmp_path: Path, held: str, *, is_placed: bool
+) -> None:
+    """Decoded rows are the same rows of a log, those that it lacks, and those that say why not."""
+    decoded = cwa.decode([b"{", b"[", GOOD, b"1"], format="aerospike-json").rows.read_all()
+    decoded = decoded if is_placed else without_place(decoded)
+    for name, one in (("rows", decoded), ("held", HELD[held])):
+        pq.write_table(one, tmp_path / name)
+    rows, there = (spark.read.parquet(f"{tmp_path}/{name}") for name in ("rows", "held"))
+    expected = of_arrow.log_rows(of_arrow.lacking(decoded, [HELD[held].select([*of_arrow.HELD])]))
+    found = of_spark.lacking(of_spark.log_rows(rows), there).toArrow()
+    assert rows_of(found, expected.column_names) == rows_of(expected, found.column_names)
+    why = Refusal("schema-mismatch", "/after/a", "too long")
+    expected = of_arrow.refused_rows(
+        of_arrow.log_rows(decoded), dict.fromkeys(range(len(decoded)), why)
+    )
+    reason = F.struct(*(F.lit(text).alias(name) for name, text in why._asdict().items()))
+    found = of_spark.refused_rows(rows, reason).toArrow()
+    columns = [name for name in expected.column_names if name != "version"]
+    assert rows_of(found, columns) == rows_of(expected, columns)
 
 
 @pytest.mark.parametrize("name", ["dead_letters", "refused"])

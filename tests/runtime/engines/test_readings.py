@@ -26,7 +26,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from changewire.engines.spark.types import arrow_type, row_columns
+from changewire.engines.spark.types import arrow_type, struct_columns
 from changewire.engines.typed.cells import CellError, cell, field_cell
 from changewire.engines.typed.readings import (
     CHANGE_TEXT,
@@ -139,7 +139,7 @@ def test_rounding_is_counted_exactly_where_digits_are_lost(value: int | Decimal)
 def test_json_text_holds_any_value(value: Any) -> None:
     """A column of JSON text gives the very value back."""
     field = StructField("c", StringType(), metadata={"contentMediaType": "application/json"})
-    (column,) = row_columns(StructType([field]))
+    (column,) = struct_columns(StructType([field]))
     assert msgspec.json.decode(field_cell(column)(value, "", [])) == value
 
 
@@ -147,7 +147,7 @@ def test_fields_within_columns_are_typed_by_the_same_schema() -> None:
     """What the metadata of a column says holds for all that it holds."""
     inner = StructType([StructField("at", TimestampType())])
     field = StructField("c", ArrayType(inner), metadata={TYPED_BY: ROW_SCHEMA})
-    (column,) = row_columns(StructType([field]))
+    (column,) = struct_columns(StructType([field]))
     text = "2024-01-02T03:04:05.6Z"
     assert field_cell(column)([{"at": text}], "/after/c", []) == [{"at": AT}]
     with pytest.raises(CellError) as caught:

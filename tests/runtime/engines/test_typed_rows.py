@@ -29,7 +29,7 @@ from tests.runtime.engines.rows import (
 
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.spark.types import row_columns
+from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.decode import TypedDecoder
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_depth_ends_no_job() -> None:
     bins = [f'[{{"name": "k", "type": "map", "value": {value}}}]' for value in deep]
     messages = [f'{HEAD}, "lut": 1, "bins": {b}}}'.encode() for b in bins]
     batch = pa.RecordBatch.from_pydict({"value": pa.array(messages, pa.binary())})
-    decode = TypedDecoder(DecodeOptions("aerospike-json"), row_columns(StructType([field])))
+    decode = TypedDecoder(DecodeOptions("aerospike-json"), struct_columns(StructType([field])))
     codes = [code for rows in decode(batch) for code in rows.column("code").to_pylist()]
     assert (codes[0], set(codes) - {None, "too-deep"}) == (None, set())
 
@@ -104,6 +104,6 @@ def test_a_dead_letter_of_a_mixed_topic_names_its_format() -> None:
     message = dataworks_insert({"price": "DOUBLE"}, price="1.239")
     kind = StructType([StructField("price", DecimalType(10, 2))])
     values = pa.RecordBatch.from_pydict({"value": pa.array([message], pa.binary())})
-    (rows,) = TypedDecoder(DecodeOptions("auto"), row_columns(kind))(values)
+    (rows,) = TypedDecoder(DecodeOptions("auto"), struct_columns(kind))(values)
     (row,) = rows.to_pylist()
     assert (row["kind"], row["format"]) == ("dead_letter", "dataworks-json")

@@ -19,7 +19,7 @@ from tests.runtime.engines.any_messages import KEYS, captured, mutated
 import changewire.arrow as cwa
 import changewire.spark as cws
 from changewire.changes.schemas import schemas
-from changewire.engines.spark.types import nullable, row_columns
+from changewire.engines.spark.types import nullable, struct_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,7 +68,7 @@ KINDS: dict[str, Callable[[str], StructType]] = {
 def test_columns_of_a_type(spark: SparkSession, format: str, kind: str) -> None:
     """A StructType and the same type in Arrow give the same rows."""
     row = KINDS[kind](format)
-    found = both(spark, messages(format), format, row, row_columns(row))
+    found = both(spark, messages(format), format, row, struct_columns(row))
     assert {one["kind"] for one in found} >= {"change", "dead_letter"}
 
 
@@ -80,7 +80,7 @@ def test_columns_within_columns(spark: SparkSession, format: str) -> None:
     values = [
         MAKERS[format]({f.name: value_of(draw, f.dataType) for f in row.fields}) for _ in range(200)
     ]
-    found = both(spark, values, format, row, row_columns(row))
+    found = both(spark, values, format, row, struct_columns(row))
     assert any(one["after"] and any(one["after"].values()) for one in found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,18 +17,17 @@ from changewire.engines.changelog.keys import wanted_key
 from changewire.engines.changelog.logged import (
     Attempts,
     logged,
-    place_of,
     table_log,
     table_names,
     truncates_of,
 )
-from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows, keys_of
+from changewire.engines.changelog.shapes import Shape, given_shape
 from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
 from changewire.engines.changelog.trace import traced
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
-from changewire.engines.log import ATTEMPT, CLOSED, ELEMENT_PLACE, REFUSED
-from changewire.engines.typed.schemas import RowsAs, given_columns, options_of_log
+from changewire.engines.layout import CHANGE, DEAD_LETTER
+from changewire.engines.log import ATTEMPT, CLOSED_BY, ELEMENT_PLACE, REFUSED, place_of
+from changewire.engines.typed.schemas import RowsAs, options_of_log
 from changewire.tables.history import History
 from changewire.tables.version_rows import VersionNames, check_names
 
@@ -147,11 +146,9 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     *,
     apply_truncates: bool,
 ) -> pa.Table:
-    is_json = isinstance(row_schema, str) and row_schema == "json"
-    row = None if is_json else given_columns(row_schema, decode_options)
     found = table_log(LogRows(log), table)
-    known = (one["key"] for one in (*found.changes, *found.refused))
-    shape = JsonRows() if row is None else TypedRows(row, key_columns or keys_of(known))
+    keys = (one["key"] for one in (*found.changes, *found.refused))
+    shape = given_shape(row_schema, decode_options, key_columns, keys)
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))
 
@@ -200,10 +197,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    kinds = (CHANGE, CONTROL, MESSAGE, CLOSED)
-    return _open(
-        LogRows(log), DEAD_LETTER, kinds, lambda kind, other, own: kind != CLOSED or other >= own
-    )
+    return _open(LogRows(log), DEAD_LETTER)
 
 
 def refused(log: ChangeLog) -> pa.Table:
@@ -223,7 +217,7 @@ def refused(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return _open_refusals(LogRows(log))
+    return _open(LogRows(log), REFUSED)
 
 
 def unapplied(log: ChangeLog) -> pa.Table:
@@ -245,7 +239,7 @@ def unapplied(log: ChangeLog) -> pa.Table:
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
     rows = LogRows(log)
-    refusals = table_names(_open_refusals(rows)["source"].combine_chunks())
+    refusals = table_names(_open(rows, REFUSED)["source"].combine_chunks())
     found = {"refused": Counter(refusals.to_pylist()), "key_missing": Counter[str]()}
     attempts: Attempts = {}
     keyless: list[tuple[Any, int, str]] = []
@@ -262,24 +256,19 @@ def unapplied(log: ChangeLog) -> pa.Table:
     return pa.table({"table": tables, **counts}, UNAPPLIED)
 
 
-def _open_refusals(log: LogRows) -> pa.Table:
-    return _open(log, REFUSED, (CHANGE,), lambda _kind, other, own: other > own)
-
-
-def _open(
-    log: LogRows, kind: str, others: Collection[str], closes: Callable[[str, int, int], bool]
-) -> pa.Table:
-    """Return the newest row of a kind at each place that no other row closes."""
-    place = [*ELEMENT_PLACE, ATTEMPT]
+def _open(log: LogRows, kind: str) -> pa.Table:
+    """Return the newest row of a kind at each place that no row of another kind closes."""
+    place, closed_by = [*ELEMENT_PLACE, ATTEMPT], CLOSED_BY[kind]
     log.check(KIND, *place)
     found = pa.Table.from_batches(log.batches((kind,)), log.schema)
     newest: dict[Any, tuple[int, int]] = {}
     for number, row in enumerate(found.select(place).to_pylist()):
         at = place_of(row)
         newest[at] = max((row[ATTEMPT], -number), newest.get(at, (-1, 0)))
+    others = closed_by.keys() - {kind}
     for batch in log.batches(others, [KIND, *place]) if newest else ():
         for row in batch.select([KIND, *place]).to_pylist():
-            at = place_of(row)
-            if at in newest and closes(row[KIND], row[ATTEMPT], newest[at][0]):
+            at, later = place_of(row), closed_by[row[KIND]]
+            if at in newest and (later is None or row[ATTEMPT] >= newest[at][0] + later):
                 del newest[at]
     return found.take(pa.array(sorted(-number for _, number in newest.values()), pa.int64()))

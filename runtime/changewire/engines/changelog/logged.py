@@ -13,7 +13,7 @@ from changewire.engines.changelog.source import KIND, LogRows
 from changewire.engines.elements import decoded_schema
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, place_of
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import NO_TABLE
 from changewire.tables.order import Order, position_in, sequence_of
@@ -134,17 +134,6 @@ def accepted(rows: Iterable[Row], attempts: Mapping[Any, int] | None = None) -> 
     changes = [row for at, row in valid.items() if row[KIND] == CHANGE and at not in is_open]
     truncates = [one for one in valid.values() if one[KIND] == CONTROL and one["op"] == TRUNCATE]
     return TableLog(changes, truncates, [*is_open.values()])
-
-
-def place_of(row: Mapping[str, Any]) -> Any:
-    """Return the identity of an element; one without a place differs from all others."""
-    place = tuple(row[name] for name in ELEMENT_PLACE)
-    return place if is_placed(row) else object()
-
-
-def is_placed(row: Mapping[str, Any]) -> bool:
-    """Whether a row has a position."""
-    return row["offset"] is not None or row["number"] is not None
 
 
 def truncates_of(rows: Iterable[Row]) -> list[tuple[Order, ChangeNote]]:

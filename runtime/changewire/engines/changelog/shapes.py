@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.changelog.effects import EFFECT, Effect, place_text
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.effects import mutation_of
@@ -17,6 +18,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked, with_key
 from changewire.engines.typed.fit import Fit, Texts, as_array
 from changewire.engines.typed.fitted import built, fitted_texts
+from changewire.engines.typed.schemas import RowsAs, given_columns
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation
@@ -134,11 +136,11 @@ class TypedRows(JsonRows):
         self.schema: Any = pa.schema([*key_only, *row])
         self.columns: Any = without_metadata([*row, *key_only])
         self._type: pa.DataType = pa.struct([*without_metadata(self.schema)])
-        self._fit = Fit((self.schema.field(name) for name in keys), row, exact=exact)
+        self.fit = Fit((self.schema.field(name) for name in keys), row, exact=exact)
 
     def fitted(self, keys: Texts, afters: Texts) -> FittedRows:
         """Return the rows of changes; their keys are written again from their columns."""
-        found = self._fit(keys, afters)
+        found = self.fit(keys, afters)
         content, named = (
             dict(zip(part.type.names, part.flatten(), strict=True))
             for part in (found.content, found.named)
@@ -160,7 +162,7 @@ class TypedRows(JsonRows):
 
     def column(self, name: str) -> str:
         """Return the name that the table has for a column; it may differ in case."""
-        return self._fit.cells[1].column(name)
+        return self.fit.cells[1].column(name)
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row of the table that are not NULL."""
@@ -173,14 +175,14 @@ class TypedRows(JsonRows):
     def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         """Yield effects with `GROUP`, the text of the key that is made of its columns."""
         for one in effects:
-            found = fitted_texts(one["key"], None, *self._fit.cells)
+            found = fitted_texts(one["key"], None, *self.fit.cells)
             if found.failure is not None:
                 raise _misfit(one, found.failure)
             yield {**one, GROUP: found.key}
 
     def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
         # Those of one key are few: columns of them are made in less time without `Fit`.
-        each = [fitted_texts(one["key"], one["after"], *self._fit.cells) for one in effects]
+        each = [fitted_texts(one["key"], one["after"], *self.fit.cells) for one in effects]
         failures = [one.failure for one in each]
         rows = [{**(one.content or {}), **(one.named or {})} for one in each]
         found = built(rows, self._type, failures)
@@ -192,6 +194,18 @@ class TypedRows(JsonRows):
 
 
 Shape: TypeAlias = JsonRows
+
+
+def given_shape(
+    row_schema: RowsAs,
+    decode_options: DecodeOptions | None,
+    key_columns: Sequence[str] | None,
+    keys: Iterable[str | None],
+) -> Shape:
+    """Return how queries give rows; of `keys`, those of changes, no more are read than needed."""
+    if isinstance(row_schema, str) and row_schema == "json":
+        return JsonRows()
+    return TypedRows(given_columns(row_schema, decode_options), key_columns or keys_of(keys))
 
 
 def keys_of(keys: Iterable[str | None]) -> list[str]:

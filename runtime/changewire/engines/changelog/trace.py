@@ -24,7 +24,6 @@ from changewire.engines.changelog.logged import (
     Attempts,
     Row,
     accepted,
-    is_placed,
     logged,
     rows_in,
     table_names,
@@ -32,7 +31,7 @@ from changewire.engines.changelog.logged import (
 from changewire.engines.changelog.source import KIND, LogRows
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ATTEMPT, REFUSED
+from changewire.engines.log import ATTEMPT, REFUSED, is_placed
 from changewire.tables.history import BeforeImage, History, history_of
 from changewire.tables.keys import key_text
 from changewire.tables.names import dotted

@@ -67,7 +67,7 @@ class Sieve:
         stored = None if fields is None else state_from(fields, shape.values(row or {}))
         pairs = [(shape.mutation(one, one[CONTENT]), one) for one in changes]
         pairs.sort(key=_position)
-        states = each_merged(
+        _, *states = each_merged(
             stored,
             (mutation for mutation, _ in pairs),
             self.floor,

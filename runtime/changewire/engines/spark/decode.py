@@ -19,7 +19,6 @@ from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
 from changewire.engines.spark.frames import Frames
-from changewire.engines.spark.parts import is_lone_before
 from changewire.engines.spark.python import check_python
 from changewire.engines.spark.stream.progress import delivered
 from changewire.engines.spark.types import HEADERS, INPUT, ROWS, struct_of, typed_schema
@@ -173,12 +172,19 @@ def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.set_column(place, "headers", pc.if_else(has_some, headers, None))
 
 
+def _is_lone_before() -> Column:
+    """Return the condition that a decoded row is a before image without its after image."""
+    minor = F.col("sequence.minor")
+    is_half = F.col("after").isNull() & F.col("before").isNotNull()
+    return (F.col("op") == "update") & is_half & (minor.isNull() | (minor == 0))
+
+
 def group_columns() -> list[Column]:
     """Return what makes the groups of `Counts.add`, of decoded rows."""
     source = F.col("source")
     return [
         *(F.col(name) for name in ("kind", "op", "code", "leniencies")),
-        F.coalesce(is_lone_before(), F.lit(False)).alias("is_before"),  # noqa: FBT003 - a column
+        F.coalesce(_is_lone_before(), F.lit(False)).alias("is_before"),  # noqa: FBT003 - a column
         *(source[name].alias(name) for name in ("database", "schema", "table")),
         F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
     ]

@@ -39,10 +39,3 @@ def position_columns() -> list[Column]:
         for name, (columns, default) in POSITION.items()
     ]
     return [*parts, F.col("element")]
-
-
-def is_lone_before() -> Column:
-    """Return the condition that a decoded row is a before image without its after image."""
-    minor = F.col("sequence.minor")
-    is_half = F.col("after").isNull() & F.col("before").isNotNull()
-    return (F.col("op") == "update") & is_half & (minor.isNull() | (minor == 0))

@@ -91,7 +91,7 @@ def arrow_type(kind: DataType) -> pa.DataType:
     return convert(kind, timezone="UTC") if has_zone else convert(kind)
 
 
-def row_columns(row: StructType) -> pa.Schema:
+def struct_columns(row: StructType) -> pa.Schema:
     """Return the columns of rows as `changewire.engines.typed` takes them, with their metadata."""
     return columns_of(row.jsonValue())
 

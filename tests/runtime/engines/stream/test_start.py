@@ -13,7 +13,7 @@ from tests.runtime.engines.stream.streams import Landed, stream
 from tests.samples import FORMAT, mixed_messages
 
 import changewire.spark as cws
-from changewire.engines.spark.log.place import lack, schema_of
+from changewire.engines.spark.log.place import existing_schema, lack
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,7 +72,7 @@ def test_a_log_of_another_type_is_refused(landed: Landed, spark: SparkSession) -
 def test_a_format_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
     """A session that does not know a format is refused before a query starts."""
     with pytest.raises(cws.OutputError, match="does not know the format nowhere"):
-        schema_of(spark, "nowhere", str(tmp_path / "log"))
+        existing_schema(spark, "nowhere", str(tmp_path / "log"))
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,12 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.vendors import VendorKeywords
 from changewire.engines.changelog.effects import effects_in, update_of
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import LOGGED, rows_in, truncates_of
 from changewire.engines.changelog.logged import accepted as of_kinds
-from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, TypedRows, keys_of
+from changewire.engines.changelog.shapes import GROUP, KEYED, JsonRows, Shape, given_shape
 from changewire.engines.changelog.versions import Versions, batched
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
@@ -31,7 +30,7 @@ from changewire.engines.spark.log.rows import newest
 from changewire.engines.spark.merge.current import accepted, is_named
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.variant import numbers_as_text, variants_of
-from changewire.engines.typed.schemas import given_columns, options_of_log
+from changewire.engines.typed.schemas import options_of_log
 from changewire.engines.typed.types import columns_as_json, differing
 from changewire.tables.version_rows import VersionNames, check_names
 
@@ -97,7 +96,12 @@ def history(
     whole = LogPlace(log, table_format).read(spark)
     found = table_in(whole, table)
     changes = accepted(found, whole)
-    shape = _shape([changes, found], row_schema, key_columns, decode_options)
+    # Those of any change, one that a table takes if there is one.
+    named = (one.where(F.col("key").isNotNull()).select("key") for one in (changes, found))
+    keys = (first[0] for one in named for first in one.take(1))
+    is_variant = isinstance(row_schema, str) and row_schema == "variant"
+    given = "json" if is_variant else row_schema
+    shape = _VariantRows() if is_variant else given_shape(given, decode_options, key_columns, keys)
     truncates = []
     if apply_truncates:  # the driver has them in memory
         logged = newest(found.where(is_truncate()), whole).toArrow().cast(LOGGED)
@@ -128,21 +132,6 @@ class _VariantRows(JsonRows):
             return found
         columns: dict[str, Any] = {ROW: parsed(found[ROW])}
         return {**found, ROW: _text(columns[ROW]).decode()} if numbers_as_text(columns) else found
-
-
-def _shape(
-    logs: Sequence[DataFrame],
-    row_schema: RowsAs,
-    key_columns: Sequence[str] | None,
-    decode_options: DecodeOptions | None,
-) -> Shape:
-    if isinstance(row_schema, str) and row_schema in {"json", "variant"}:
-        return JsonRows() if row_schema == "json" else _VariantRows()
-    row = given_columns(row_schema, decode_options)
-    if not key_columns:  # those of any change, one that a table takes if there is one
-        keys = (log.where(F.col("key").isNotNull()).select("key").first() for log in logs)
-        key_columns = keys_of(first[0] for first in keys if first is not None)
-    return TypedRows(row, key_columns)
 
 
 def spark_type(schema: pa.Schema) -> StructType:

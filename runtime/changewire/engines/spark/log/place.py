@@ -77,7 +77,7 @@ class LogPlace:
 
     def schema(self, spark: SparkSession) -> StructType | None:
         """Return the columns that it has; None if it is missing."""
-        return schema_of(spark, self.table_format, self.target)
+        return existing_schema(spark, self.table_format, self.target)
 
     def check(self, spark: SparkSession, columns: StructType) -> bool:
         """Check that it can take rows if it exists, and return whether it does."""
@@ -167,7 +167,7 @@ def completed(rows: DataFrame) -> DataFrame:
     return rows.withColumns({name: F.lit(None).cast("string") for name in lacking})
 
 
-def schema_of(spark: SparkSession, table_format: str, target: str) -> StructType | None:
+def existing_schema(spark: SparkSession, table_format: str, target: str) -> StructType | None:
     """Return the schema of a table, by its path or name; None if it does not exist."""
     try:
         if is_path(target) or table_format == "parquet":

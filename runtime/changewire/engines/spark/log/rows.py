@@ -1,4 +1,8 @@
-"""Rows of a log: what decoded rows are in it, and which of its rows no later one has closed."""
+"""Rows of a log in SQL: what decoded rows are in it, and which of its rows no later one has closed.
+
+What functions of the same name do, `changewire.engines.log` and `changewire.engines.arrow.queries`
+define.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER
 from changewire.engines.log import (
     ATTEMPT,
     CLOSED,
+    CLOSED_BY,
     ELEMENT_PLACE,
     HELD,
     LOG_COLUMNS,
@@ -23,12 +28,6 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.parts import quoted, table_name
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
-
-IS_LATER: Final = f"other.{ATTEMPT} > row.{ATTEMPT}"
-"""Condition of `without`: the other row is of a later replay."""
-
-IS_SAME: Final = f"other.{ATTEMPT} = row.{ATTEMPT}"
-"""Condition of `without`: the other row is of the same replay."""
 
 _IS_KNOWN: Final = (
     f"other.kind NOT IN ('{DEAD_LETTER}', '{CLOSED}') "
@@ -112,32 +111,32 @@ def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> 
 
 
 def open_letters(rows: DataFrame) -> DataFrame:
-    """Return the open dead letters among the rows of a log, of each place the newest.
-
-    A message that could not be read has one dead letter, of its first element; any element that it
-    turns out to have closes it.
-    """
-    is_letter = F.col("kind") == DEAD_LETTER
-    kinds = (CHANGE, CONTROL, MESSAGE, CLOSED)
-    others = rows.where(F.col("kind").isin(*kinds) | (is_letter & _is_again()))
-    closes = (
-        f"({IS_LATER} OR other.kind IN ('{CHANGE}', '{CONTROL}', '{MESSAGE}') OR "
-        f"(other.kind = '{CLOSED}' AND other.{ATTEMPT} = row.{ATTEMPT}))"
-    )
-    return _once(without(rows.where(is_letter), others, closes))
+    """Return the open dead letters among the rows of a log, of each place the newest."""
+    return _open(rows, DEAD_LETTER)
 
 
 def open_refusals(rows: DataFrame) -> DataFrame:
     """Return the open refusals among the rows of a log, of each place the newest."""
-    found = rows.where(F.col("kind") == REFUSED)
-    again = rows.where(F.col("kind").isin(CHANGE, REFUSED) & _is_again())
-    return _once(without(found, again, IS_LATER))
+    return _open(rows, REFUSED)
+
+
+def _open(rows: DataFrame, kind: str) -> DataFrame:
+    """Return the newest row of a kind at each place that no other row closes."""
+    may_close, closes = F.lit(False), list[str]()  # noqa: FBT003 - a column of this value
+    for one, later in CLOSED_BY[kind].items():
+        is_late = "" if later is None else f" AND other.{ATTEMPT} >= row.{ATTEMPT} + {later}"
+        closes.append(f"(other.kind = '{one}'{is_late})")
+        # Statistics let files without replays be skipped.
+        may_close |= (F.col("kind") == one) & (F.col(ATTEMPT) >= (later or 0))
+    found = without(rows.where(F.col("kind") == kind), rows.where(may_close), " OR ".join(closes))
+    own = F.when(~is_placed(), F.monotonically_increasing_id())
+    return found.withColumn("_own", own).dropDuplicates([*ELEMENT_PLACE, "_own"]).drop("_own")
 
 
 def accepted_attempts(rows: DataFrame) -> DataFrame:
     """Return the rows of a log without attempts of changes that no table took."""
     found = rows.where(F.col("kind") == REFUSED)
-    return without(rows.where(F.col("kind") != REFUSED), found, IS_SAME)
+    return without(rows.where(F.col("kind") != REFUSED), found, f"other.{ATTEMPT} = row.{ATTEMPT}")
 
 
 def newest(rows: DataFrame, log: DataFrame) -> DataFrame:
@@ -145,8 +144,8 @@ def newest(rows: DataFrame, log: DataFrame) -> DataFrame:
 
     All rows of the log are needed: a replay may give a change another table.
     """
-    again = log.where(F.col("kind").isin(CHANGE, CONTROL) & _is_again())
-    return without(rows, again, IS_LATER)
+    again = log.where(F.col("kind").isin(CHANGE, CONTROL) & (F.col(ATTEMPT) > 0))
+    return without(rows, again, f"other.{ATTEMPT} > row.{ATTEMPT}")
 
 
 def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> DataFrame:
@@ -160,11 +159,7 @@ def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> Data
 
 
 def lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
-    """Return the rows that a log does not have, with their attempts.
-
-    Elements without a position it never has; for others the rule is that of
-    `changewire.engines.log.lacking`.
-    """
+    """Return the rows that a log does not have, with their attempts; no two have one place."""
     dead = log.where(F.col("kind").isin(DEAD_LETTER, CLOSED) & is_placed())
     later = (F.max(ATTEMPT) + 1).alias("later")
     attempts = dead.groupBy(*ELEMENT_PLACE).agg(later).alias("other")
@@ -183,14 +178,3 @@ def _at_one_place() -> Column:
 def is_placed() -> Column:
     """Return the condition that a row has a position."""
     return F.col("offset").isNotNull() | F.col("number").isNotNull()
-
-
-def _once(rows: DataFrame) -> DataFrame:
-    """Return one row of each place."""
-    own = F.when(~is_placed(), F.monotonically_increasing_id())
-    return rows.withColumn("_own", own).dropDuplicates([*ELEMENT_PLACE, "_own"]).drop("_own")
-
-
-def _is_again() -> Column:
-    """Return the condition that a replay appended a row."""
-    return F.col(ATTEMPT) > 0

@@ -13,8 +13,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.json_rows import KEY
-from changewire.engines.json_rows import with_key as text_with_key
+from changewire.engines.json_rows import KEY, with_key
 from changewire.engines.spark.merge.facts import RowText
 from changewire.engines.spark.merge.hard import STATE, decided
 from changewire.engines.spark.merge.late import Held, without_deleted
@@ -69,7 +68,7 @@ def becomes(
         late = easy.where((F.col("kind") != DELETE) & (F.col("major") <= held.deleted))
         found = without_deleted(found, late, held.deletes)
     rows = _rows(found)
-    return Becomes(rows if shape.is_typed else with_key(rows, text), hard)
+    return Becomes(rows if shape.is_typed else rows_with_key(rows, text), hard)
 
 
 def _patched(mutations: DataFrame, shape: Shape, table: DataFrame) -> DataFrame:
@@ -112,7 +111,7 @@ def _newest(mutations: DataFrame, shape: Shape) -> DataFrame:
     return numbered.where(F.col(_FIRST) == 1).drop(_FIRST)
 
 
-def with_key(rows: DataFrame, text: RowText) -> DataFrame:
+def rows_with_key(rows: DataFrame, text: RowText) -> DataFrame:
     """Return rows of JSON text with the columns of their keys, as `json_rows.packed` has them."""
     if text is RowText.WITH_KEY:
         return rows
@@ -130,6 +129,6 @@ def _packed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         keys = batch.column(NAMED).field(KEY).to_pylist()
         texts = zip(keys, batch.column(CONTENT).to_pylist(), strict=True)
-        found = [None if text is None else text_with_key(key, text) for key, text in texts]
+        found = [None if text is None else with_key(key, text) for key, text in texts]
         place = batch.schema.get_field_index(CONTENT)
         yield batch.set_column(place, batch.schema.field(place), pa.array(found, pa.string()))

@@ -12,9 +12,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import EFFECT
-from changewire.engines.spark.merge.from_log import is_change
+from changewire.engines.spark.merge.from_log import is_change, with_effects
 from changewire.engines.spark.merge.mutations import PLACE
-from changewire.engines.spark.parts import is_lone_before, position_columns
+from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.session import INTERPRETED, changed
 from changewire.tables.mutations import DELETE
 
@@ -50,7 +50,8 @@ def moved(rows: DataFrame, log: DataFrame) -> Moved:
         near = _near(groups.where(is_open), majors if are_few else None)
         wanted = groups.where(is_open).select(*_GROUP).distinct()
         # All that is known of these updates is in the log, also what the batch has.
-        known = _groups(log.where(is_change() & (F.col("op") == "update") & near))
+        updates = with_effects(log.where(is_change() & (F.col("op") == "update") & near))
+        known = _groups(updates)
         known = known.join(F.broadcast(wanted) if are_few else wanted, [*_GROUP], "left_semi")
         with changed(rows.sparkSession, INTERPRETED if are_few else {}):
             known = known.localCheckpoint()
@@ -82,13 +83,10 @@ def _waiting(groups: DataFrame) -> int:
 
 def _groups(rows: DataFrame) -> DataFrame:
     """Return the images of each update: its keys before and after, and which of them are gone."""
-    is_before, is_other = is_lone_before(), F.col(EFFECT) != "none"
-    is_after = (
-        F.col("before").isNull() & F.col("after").isNotNull() & (F.col("sequence.minor") == 1)
-    )
-    halves = rows.where(
-        is_change() & (F.col("op") == "update") & is_other & (is_before | is_after)
-    ).select(
+    is_before, is_alone = F.col(EFFECT) == "before", F.col("before").isNull()
+    is_after = is_alone & F.col("after").isNotNull() & (F.col("sequence.minor") == 1)
+    is_update = is_change() & (F.col("op") == "update") & F.col(EFFECT).isNotNull()
+    halves = rows.where(is_update & (is_before | is_after)).select(
         "source",
         F.col("sequence.major").alias("major"),
         "key",

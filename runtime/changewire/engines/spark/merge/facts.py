@@ -19,7 +19,7 @@ from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE, REFUSED
 from changewire.engines.spark.decode import group_columns
 from changewire.engines.spark.frames import counted_rows, totals
-from changewire.engines.spark.log.place import schema_of
+from changewire.engines.spark.log.place import existing_schema
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import (
     deletes_something,
@@ -30,7 +30,7 @@ from changewire.engines.spark.merge.from_log import (
 )
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.parts import is_lone_before, position_columns
+from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.plan import BatchSources, SchemaOf
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import dotted
@@ -99,7 +99,7 @@ def facts_columns() -> dict[str, Column]:
     }
 
 
-def facts_of(
+def _facts_of(
     groups: Iterable[Row], truncates: Mapping[RouteKey, Order]
 ) -> dict[RouteKey, SourceFacts]:
     """Return what is known of each source, by groups with `facts_columns`."""
@@ -138,7 +138,7 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         **facts_columns(),
         "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
         "old": F.count_if((F.col("kind") == CHANGE) & F.col(EFFECT).isNull()),
-        "least": F.min(F.when(has_key & (op != DELETE) & ~is_lone_before(), major)),
+        "least": F.min(F.when(has_key & F.col(EFFECT).isin(*APPLIED) & (op != DELETE), major)),
         "hard": F.count_if(has_key & F.col(EFFECT).isin(*APPLIED) & is_hard),
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
         "moves": F.count_if(has_key & F.col("before_key").isNotNull()),
@@ -166,7 +166,7 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
     return BatchFacts(
         counts,
         _sources(changes, truncates, sum(one["keyless"] for one in counted), counts.changes),
-        facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
+        _facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
         least,
         hard,
         inherited,
@@ -282,11 +282,11 @@ def known_log(
     found = grouped.agg(*(column.alias(name) for name, column in sums.items()))
     # A source of which all changes were refused has no table.
     truncates = truncates_in(log) if with_truncates else {}
-    facts = facts_of(found.where("landed > unrouted").collect(), truncates)
+    facts = _facts_of(found.where("landed > unrouted").collect(), truncates)
     spark, tables = log.sparkSession, format_of(table_format)
     return KnownLog(
         routing,
         facts,
-        lambda one: schema_of(spark, table_format, one.name) is not None,
+        lambda one: existing_schema(spark, table_format, one.name) is not None,
         lambda one: SparkTable(one.name, tables).source(spark),
     )

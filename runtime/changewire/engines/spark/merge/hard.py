@@ -18,7 +18,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from changewire.engines.effects import mutation_of
 from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import (
     CONTENT,
@@ -30,7 +29,7 @@ from changewire.engines.spark.merge.mutations import (
     mutation_type,
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
-from changewire.tables.merge import merged
+from changewire.tables.merge import each_merged
 from changewire.tables.mutations import RowMutation
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import apply_failed
@@ -142,14 +141,14 @@ class Decide:
         """Yield what the row of each key becomes, if that differs from the current row."""
         schema = arrow_schema(decided_type(self._shape))
         found: list[dict[str, Any]] = []
-        for key, group in groupby(_dictionaries(batches), key=itemgetter("key")):
-            found += self._of_key(key, group)
+        for _, group in groupby(_dictionaries(batches), key=itemgetter("key")):
+            found += self._of_key(group)
             if len(found) >= _MOST:
                 yield pa.RecordBatch.from_pylist(found, schema)
                 found = []
         yield pa.RecordBatch.from_pylist(found, schema)
 
-    def _of_key(self, key: str, group: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def _of_key(self, group: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         places: list[dict[str, Any]] = []
         held, deleted = None, OLDEST
         named: Mapping[str, Any] = {}
@@ -164,17 +163,13 @@ class Decide:
                     deleted = max(deleted, order_from(row))
                 else:
                     held = self._held(row)
-            steps: list[dict[str, Any]] = []
-
-            def add(state: State) -> None:
-                steps.append({**places[-1], **self._row(key, named, state)})
-
-            each = add if self._with_steps else None
-            batch = self._batch(first, group, places)
-            state = merged(held, batch, self._floor, deleted, each)
+            batch, steps = self._batch(first, group, places), list[dict[str, Any]]()
+            for state in each_merged(held, batch, self._floor, deleted):
+                if self._with_steps and places and state is not UNSET:
+                    steps.append({**places[-1], **self._row(named, state)})
             yield from steps
             if state is not UNSET:
-                yield self._row(key, named, state)
+                yield self._row(named, state)
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 - one key must not end the stream
@@ -184,7 +179,7 @@ class Decide:
 
     def _held(self, row: Mapping[str, Any]) -> State:
         """Return the state of a row in the table."""
-        values = self._shape.unpack(row[CONTENT]) if row[CONTENT] else {}
+        values = self._shape.rows.values(self._shape.row(row[NAMED], row[CONTENT]))
         # A row that something else has made is older than every change.
         is_ours = row[STATE] is not None
         return state_from(row[STATE], values) if is_ours else full_image(OLDEST, values)
@@ -199,14 +194,14 @@ class Decide:
         row = first
         while row is not None:
             places.append(_place(row))
-            content = row[CONTENT]
-            values = {} if content is None else self._shape.unpack(content)
-            yield mutation_of(row, values)
+            yield self._shape.rows.mutation(row, self._shape.row(row[NAMED], row[CONTENT]))
             row = next(rest, None)
 
-    def _row(self, key: str, named: Mapping[str, Any], state: State) -> dict[str, Any]:
+    def _row(self, named: Mapping[str, Any], state: State) -> dict[str, Any]:
         """Return what a row becomes."""
-        content = None if state.values is None else self._shape.pack(key, state.values)
+        content = None
+        if state.values is not None:
+            content = self._shape.content(self._shape.rows.row(named, state.values))
         return {NAMED: named, CONTENT: content, STATE: row_state(state)}
 
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_, or_
 from typing import Final, NamedTuple
 
-import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import LongType, StringType
+from pyspark.sql.types import StructField, StructType
 
+from changewire.engines import effects
 from changewire.engines.log import READ
+from changewire.engines.merge.mutations import mutations_of
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
-from changewire.engines.spark.merge.from_log import is_change, order_column
-from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_newer, mutations_of
+from changewire.engines.spark.merge.from_log import is_change, with_effects
+from changewire.engines.spark.merge.mutations import NAMED, ORDER_FIELDS, is_newer
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
-from changewire.engines.spark.parts import is_lone_before
 from changewire.engines.spark.session import INTERPRETED, changed
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import OLDEST, Order
@@ -73,71 +73,58 @@ def logged_deletes(
     major = F.col("sequence.major")
     is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
     changes = log.where(is_change() & is_of_table & is_near)
-    is_delete = (F.col("op") == DELETE) | F.col("before_key").isNotNull()
-    # Images are most of the bytes of a log; only to find lone ones they are read.
-    deletes = changes.where(is_delete & ~is_lone_before() if with_befores else is_delete)
-    found = _in_sql(deletes, shape) if _has_plain_key(shape) else None
-    found = found or _in_python(deletes, shape)
+    no_images = {name: F.lit(None).cast("string") for name in ("before", "after")}
+    deletes = changes.where((F.col("op") == DELETE) | F.col("before_key").isNotNull())
+    found = _few_or_all(deletes.withColumns(no_images).select(*READ), shape)
     if not with_befores:
         return found
     with changed(log.sparkSession, INTERPRETED):
-        moved = moved_in(changes.where(F.col("op") == "update")).localCheckpoint()
-    nothing = deletes.where(F.lit(False))  # noqa: FBT003 - a column of this value
-    return Deletes(found.rows.unionByName(_deletes_of(nothing, shape, moved)), are_few=False)
+        updates = with_effects(changes.where(F.col("op") == "update"))
+        moved = moved_in(updates).select("key", *ORDER).localCheckpoint()
+    return Deletes(found.rows.unionByName(_in_tasks(moved, shape, _named)), are_few=False)
 
 
-def _in_python(deletes: DataFrame, shape: Shape) -> Deletes:
-    """Return deletes by their effects, which do not depend on images."""
-    no_images = {name: F.lit(None).cast("string") for name in ("before", "after")}
-    rows, are_few = _sent(deletes.withColumns(no_images).select(*READ))
-    return Deletes(_deletes_of(rows, shape), are_few)
-
-
-def _deletes_of(rows: DataFrame, shape: Shape, moved: DataFrame | None = None) -> DataFrame:
-    """Return the deletes among the mutations of rows of a log, and others."""
-    found = mutations_of(rows, shape, moved)
-    is_good = (F.col("kind") == DELETE) & F.col(FAILURE).isNull()
-    return found.where(is_good).select(NAMED, *ORDER)
-
-
-def _sent(deletes: DataFrame) -> tuple[DataFrame, bool]:
-    """Return deletes that are read once, as far as they are few; and whether they are."""
-    kind = deletes.schema
-    with changed(deletes.sparkSession, INTERPRETED):
-        found = deletes.limit(_FEW + 1).toArrow()
+def _few_or_all(rows: DataFrame, shape: Shape) -> Deletes:
+    """Return the deletes that rows of a log say; the driver reads them once, if they are few."""
+    spark, kind = rows.sparkSession, _type(shape)
+    with changed(spark, INTERPRETED):
+        found = rows.limit(_FEW + 1).toArrow()
     if len(found) > _FEW:
-        return deletes, False
-    return local_rows(deletes.sparkSession, found.cast(arrow_schema(kind)), kind), True
+        return Deletes(_in_tasks(rows, shape, _deletes), are_few=False)
+    known = _deletes(found, shape).cast(arrow_schema(kind))
+    return Deletes(local_rows(spark, known, kind), are_few=True)
 
 
-def _has_plain_key(shape: Shape) -> bool:
-    """Whether Spark reads keys from JSON text as Python does: whole numbers, and text."""
-    kinds = {type(field.dataType) for field in shape.named_type.fields}
-    return shape.is_typed and kinds <= {LongType, StringType}
+def _in_tasks(
+    rows: DataFrame, shape: Shape, of: Callable[[pa.Table, Shape], pa.Table]
+) -> DataFrame:
+    kind = _type(shape)
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        schema = arrow_schema(kind)
+        for batch in batches:
+            yield from of(pa.Table.from_batches([batch]), shape).cast(schema).to_batches()
+
+    return rows.mapInArrow(each, kind)
 
 
-def _in_sql(deletes: DataFrame, shape: Shape) -> Deletes | None:
-    """Return deletes by SQL; None if one of them moves a row, or has a key that SQL cannot read."""
-    slim, are_few = _sent(deletes.select("key", "op", "before_key", order_column().alias("_order")))
-    read = slim.select("*", F.from_json("key", shape.named_type).alias(NAMED))
-    is_read = reduce(and_, (F.col(NAMED)[name].isNotNull() for name in shape.keys))
-    is_plain = (
-        is_read & (F.col("op") == DELETE) & F.col("before_key").isNull() & ~_has_number(shape)
-    )
-    if not read.where(~F.coalesce(is_plain, F.lit(False))).isEmpty():  # noqa: FBT003
-        return None
-    return Deletes(read.select(NAMED, "_order.*"), are_few)
+def _deletes(rows: pa.Table, shape: Shape) -> pa.Table:
+    """Return the deletes that rows of a log say by themselves, as `_named` does."""
+    found = mutations_of(effects.with_effects(rows), range(len(rows)))
+    return _named(found.filter(pc.equal(found["kind"], DELETE)), shape)
 
 
-def _has_number(shape: Shape) -> Column:
-    """Return the condition that a key may have another value than text for a column of text.
+def _named(found: pa.Table, shape: Shape) -> pa.Table:
+    """Return mutations with the columns of their keys; those whose keys do not fit are left out."""
+    made = shape.rows.fitted(found["key"], pa.nulls(len(found), pa.string()))
+    columns = [made.rows.field(name) for name in shape.keys]
+    keys = pa.StructArray.from_arrays(columns, [*shape.keys])
+    fits = pa.array([index not in made.failures for index in range(len(found))], pa.bool_())
+    return pa.table({NAMED: keys, **{name: found[name] for name in ORDER}}).filter(fits)
 
-    Python writes such a value as JSON text, and SQL does not.
-    """
-    names = [f.name for f in shape.named_type.fields if isinstance(f.dataType, StringType)]
-    texts = (re.escape(msgspec.json.encode(name).decode()) for name in names)
-    found = (F.col("key").rlike(f'{text}:[^"]') for text in texts)
-    return reduce(or_, found, F.lit(False))  # noqa: FBT003 - a column of this value
+
+def _type(shape: Shape) -> StructType:
+    return StructType([StructField(NAMED, shape.named_type), *ORDER_FIELDS])
 
 
 def without_deleted(newest: DataFrame, late: DataFrame, deletes: Deletes) -> DataFrame:

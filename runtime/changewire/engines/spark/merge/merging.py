@@ -19,7 +19,7 @@ from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.frames import persisted
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.merge.becomes import becomes, with_key
+from changewire.engines.spark.merge.becomes import becomes, rows_with_key
 from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.facts import BatchFacts, RowText, schemas_of
 from changewire.engines.spark.merge.from_log import feeds, is_truncate
@@ -318,7 +318,7 @@ class BatchMerge:
         """
         kinds = (FULL, DELETE) if self.options.keeps_deleted else (FULL,)
         rows = found.where(F.col("kind").isin(*kinds))
-        rows = rows if part.shape.is_typed else with_key(rows, how.text)
+        rows = rows if part.shape.is_typed else rows_with_key(rows, how.text)
         wrong = violations(rows, part.shape, how.there, how.held.table, are_whole=True)
         return _without(found, self._refused(wrong), how)
 

@@ -190,7 +190,7 @@ class FitMutations:
 
     def _fitted(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        found = self._shape.fit(columns["key"], columns.pop("after"))
+        found = self._shape.rows.fit(columns["key"], columns.pop("after"))
         failures = (found.failures.get(index) for index in range(len(batch)))
         if self._misfits is not None:
             rounded = pc.sum(found.rounded).as_py() or 0

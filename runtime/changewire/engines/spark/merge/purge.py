@@ -12,7 +12,7 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import deletes_something, is_change
 from changewire.engines.spark.merge.mutations import PLACE
-from changewire.engines.spark.merge.table import SparkTable, merged
+from changewire.engines.spark.merge.table import SparkTable, run_merge
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.names import absolute
 from changewire.tables.row_state import COLUMN
@@ -51,5 +51,5 @@ def purge(
     statement = f"MERGE INTO {one.identifier} t USING {{source}} s ON {_IS_SAME} "
     statement += f"WHEN MATCHED AND t.{COLUMN}.deleted THEN DELETE"
     formats.refresh(spark, one.target)
-    found = merged(spark, one.target, statement, places)
+    found = run_merge(spark, one.target, statement, places)
     return formats.merged(found)["deleted"] if found else None

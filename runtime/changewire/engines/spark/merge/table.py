@@ -24,7 +24,7 @@ from changewire.engines.errors import OwnerError
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.log.place import schema_of
+from changewire.engines.spark.log.place import existing_schema
 from changewire.engines.spark.merge.constraints import LENIENT, check_key, constraints_of
 from changewire.engines.spark.merge.formats import TableFormat, properties_of, set_properties
 from changewire.engines.spark.merge.hard import STATE
@@ -79,12 +79,12 @@ class SparkTable:
 
     def source(self, spark: SparkSession) -> Source | None:
         """Return the source that the table remembers; None without a table, or a source."""
-        is_there = schema_of(spark, self.format.name, self.target) is not None
+        is_there = existing_schema(spark, self.format.name, self.target) is not None
         return source_in(properties_of(spark, self.identifier)) if is_there else None
 
     def read(self, spark: SparkSession) -> There | None:
         """Return what is known of the table; None if it does not exist."""
-        if schema_of(spark, self.format.name, self.target) is None:
+        if existing_schema(spark, self.format.name, self.target) is None:
             return None
         self.format.refresh(spark, self.target)
         columns = spark.table(self.identifier).schema
@@ -148,7 +148,7 @@ class SparkTable:
         is_older = is_newer("s", f"t.{COLUMN}")
         statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
         statement += "WHEN MATCHED THEN DELETE"
-        found = merged(spark, self.target, statement, newest)
+        found = run_merge(spark, self.target, statement, newest)
         return self.format.merged(found)["deleted"]
 
     def merge(
@@ -161,7 +161,7 @@ class SparkTable:
         """
         decided = decided_name(shape.columns.names)
         others = there.others - {*shape.keys}
-        source = rows.select(*row_columns(shape, others), F.col("decided").alias(decided))
+        source = rows.select(*_columns(shape, others), F.col("decided").alias(decided))
         computed = {decided, *(there.others & {*shape.keys})}
         names = [name for name in source.columns if name not in computed]
         values = {quoted(name): f"s.{quoted(name)}" for name in names}
@@ -178,7 +178,7 @@ class SparkTable:
         spark = rows.sparkSession
         self.format.refresh(spark, self.target)
         with changed(spark, LENIENT if there.constraints.are_any else {}):
-            return self.format.merged(merged(spark, self.target, statement, source))
+            return self.format.merged(run_merge(spark, self.target, statement, source))
 
     def view(self, spark: SparkSession, name: str, shape: Shape) -> None:
         """Make a view of the rows that are not deleted, or give it the columns of the table."""
@@ -189,7 +189,7 @@ class SparkTable:
         )
 
 
-def row_columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:
+def _columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:
     """Return the columns of a table's rows, of `NAMED`, `CONTENT` and `STATE`, without others."""
     found = {**row_values(shape), COLUMN: F.col(STATE)}
     return [found[name].alias(name) for name in shape.columns.names if name not in others]
@@ -220,7 +220,7 @@ def _statement(
     return f"MERGE INTO {identifier} t USING {{source}} s ON {is_same} {' '.join(clauses)}"
 
 
-def merged(spark: SparkSession, table: str, statement: str, source: DataFrame) -> list[Row]:
+def run_merge(spark: SparkSession, table: str, statement: str, source: DataFrame) -> list[Row]:
     """Return what a MERGE returns; it is tried again if another writer came first."""
 
     def run() -> list[Row]:
