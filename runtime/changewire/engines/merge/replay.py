@@ -120,13 +120,13 @@ def _new(log: LocalLog, elements: pa.Table, letters: pa.Table) -> pa.Table:
     A message that could not be read has one dead letter, of its first element; its other elements
     are new to the log.
     """
-    mine, every = {*places_of(letters)}, pc.scalar(True)  # noqa: FBT003 - a value of Arrow
+    mine, every = {*places_of(placed(letters))}, pc.scalar(True)  # noqa: FBT003 - a value of Arrow
     messages = {place[:-1] for place in mine}
     near = delta.between(letters, RECORD_PLACE)
     known = {
         place
         for part in log.rows(ELEMENT_PLACE, every, files=near)
-        for place in places_of(part)
+        for place in places_of(placed(part))
         if place[:-1] in messages and place not in mine
     }
     kept = pa.array([place not in known for place in places_of(elements)], pa.bool_())

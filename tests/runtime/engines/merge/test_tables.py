@@ -200,6 +200,23 @@ def test_a_replay_leaves_what_has_no_position(spark: SparkSession, tmp_path: Pat
     assert [*rows(spark, lake)] == [0]
 
 
+def test_a_refused_move_does_not_hold_back_earlier_writes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """An earlier delete lets a look at the log happen, which has the move of the batch too."""
+    lake, kind = Lake(tmp_path), StructType.fromDDL("id long, price double")
+    gone, bad = {"id": 9, "price": 1.5}, {"id": 2, "price": "x"}
+    lake.send_records(records(message("INSERT", 1, gone), message("DELETE", 8, gone)))
+    lake.apply_messages(spark, format=FORMAT, row_schema=kind)
+    texts = {"id": "LONG", "price": "STRING"}
+    late = message("INSERT", 3, {"id": 1, "price": 2.5})
+    move = message("UPDATE_AFTER", 5, bad, before={"id": 1}, types=texts)
+    lake.send_records(records(late, move, start=5))
+    (found,) = lake.apply_messages(spark, format=FORMAT, row_schema=kind)
+    assert found == {"inserted": 1, "refused": 1}
+    assert [row["id"] for row in lake.table(spark, "t").collect()] == [1]
+
+
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_a_target_without_table_takes_one_source(
     spark: SparkSession, tmp_path: Path, table_format: str

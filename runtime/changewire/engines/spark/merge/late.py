@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 
 from changewire.engines import effects
 from changewire.engines.log import READ
-from changewire.engines.merge.mutations import mutations_of
+from changewire.engines.merge.mutations import fitted, mutations_of
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.befores import moved_in
 from changewire.engines.spark.merge.from_log import is_change, with_effects
@@ -73,9 +73,10 @@ def logged_deletes(
     major = F.col("sequence.major")
     is_near = F.col("op").isNotNull() if bounds is None else major.between(*bounds)
     changes = log.where(is_change() & is_of_table & is_near)
-    no_images = {name: F.lit(None).cast("string") for name in ("before", "after")}
-    deletes = changes.where((F.col("op") == DELETE) | F.col("before_key").isNotNull())
-    found = _few_or_all(deletes.withColumns(no_images).select(*READ), shape)
+    is_move = F.col("before_key").isNotNull()
+    images = {"before": F.lit(None).cast("string"), "after": F.when(is_move, F.col("after"))}
+    deletes = changes.where((F.col("op") == DELETE) | is_move)
+    found = _few_or_all(deletes.withColumns(images).select(*READ), shape)
     if not with_befores:
         return found
     with changed(log.sparkSession, INTERPRETED):
@@ -111,7 +112,9 @@ def _in_tasks(
 def _deletes(rows: pa.Table, shape: Shape) -> pa.Table:
     """Return the deletes that rows of a log say by themselves, as `_named` does."""
     found = mutations_of(effects.with_effects(rows), range(len(rows)))
-    return _named(found.filter(pc.equal(found["kind"], DELETE)), shape)
+    # A move that does not fit is refused, so its row stays.
+    whole = fitted(found, shape.rows).mutations
+    return _named(whole.filter(pc.equal(whole["kind"], DELETE)), shape)
 
 
 def _named(found: pa.Table, shape: Shape) -> pa.Table:
