@@ -80,7 +80,7 @@ def verify(
         log = log_of(folder, table_format)
         default = checkpoint_of(None, folder)
         progress = checkpoint or (default if Path(default).is_dir() else None)
-        how = {**options, "table_format": table_format, "checkpoint": progress}
+        how: dict[str, Any] = {**options, "table_format": table_format, "checkpoint": progress}
         faults = faults_of(spark, log, **how)
         number = _shown((row.asDict() for row in faults.toLocalIterator()), limit)
         found = unapplied(spark, log, table_format=table_format).orderBy("table").collect()

@@ -136,7 +136,7 @@ class TypedRows(JsonRows):
         self.schema: Any = pa.schema([*key_only, *row])
         self.columns: Any = without_metadata([*row, *key_only])
         self._type: pa.DataType = pa.struct([*without_metadata(self.schema)])
-        self.fit = Fit((self.schema.field(name) for name in keys), row, exact=exact)
+        self.fit: Fit = Fit((self.schema.field(name) for name in keys), row, exact=exact)
 
     def fitted(self, keys: Texts, afters: Texts) -> FittedRows:
         """Return the rows of changes; their keys are written again from their columns."""

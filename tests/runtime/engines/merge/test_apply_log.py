@@ -150,6 +150,19 @@ def test_a_log_must_exist(spark: SparkSession, tmp_path: Path) -> None:
     assert not Path(lake.places["log"]).exists()
 
 
+def test_what_is_stopped_early_is_not_active(spark: SparkSession, tmp_path: Path) -> None:
+    """The second query is not started then; the next start goes on."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(message("INSERT", 1, {"id": 1})))
+    trigger, places = AVAILABLE_NOW, lake.places
+    query = cws.apply_changes(lake.read(spark), format=FORMAT, trigger=trigger, **places)
+    assert query.isActive
+    query.stop()
+    assert (query.isActive, query.apply) == (False, None)
+    lake.apply_messages(spark, format=FORMAT)
+    assert lake.table(spark, "t").count() == 1
+
+
 def test_both_queries_run_side_by_side(spark: SparkSession, tmp_path: Path) -> None:
     """Without a trigger that ends, tables follow the log while messages land."""
     lake = Lake(tmp_path)

@@ -81,7 +81,8 @@ def test_each_fault_is_named_and_repaired(tmp_path: Path) -> None:
 def test_all_rules_are_those_of_the_merge(tmp_path: Path, deletes: Any) -> None:
     """Late, doubled, deleted, moved and patched rows, and lone images: the log alone says all."""
     lake = Lake(tmp_path)
-    batches, options = cut(20), {"deletes": deletes, "default_table": "null"}
+    batches: list[Any] = cut(20)
+    options: dict[str, Any] = {"deletes": deletes, "default_table": "null"}
     lake.apply(*batches[:2], **options)
     lake.apply(*batches[2:], **options)
     assert len(cwd.verify(**lake.places, **options)) == 0
@@ -210,7 +211,7 @@ def test_a_target_without_table_has_one_source(tmp_path: Path) -> None:
     first, second = message("INSERT", 1, {"id": 1}), message("INSERT", 3, {"id": 1}, table="a")
     lake.apply_records(records(first), target=one)
     lake.apply_records(records(second, start=5), target=one)
-    places = {**lake.places, "target": one}
+    places: dict[str, Any] = {**lake.places, "target": one}
     assert len(cwd.verify(**places)) == 0
     assert cwd.verify(**places, one_table=True).to_pylist() == []
     with pytest.raises(OutputError, match=r"the log has no table d\.a; it has: d\.t$"):

@@ -164,6 +164,7 @@ class Decide:
                 else:
                     held = self._held(row)
             batch, steps = self._batch(first, group, places), list[dict[str, Any]]()
+            state: Any = UNSET
             for state in each_merged(held, batch, self._floor, deleted):
                 if self._with_steps and places and state is not UNSET:
                     steps.append({**places[-1], **self._row(named, state)})

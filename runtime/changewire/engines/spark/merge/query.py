@@ -73,8 +73,8 @@ def apply_changes(
         checkpoint: Folder of the checkpoints of both queries.
         table_format: Format of log and tables: ``delta`` or ``iceberg``.
         trigger: Keywords of `DataStreamWriter.trigger`; by default Spark's own.
-        apply_trigger: Trigger of the query that merges; by default the same. Fewer merges of more
-            changes cost less: ``{"processingTime": "5 minutes"}``.
+        apply_trigger: Trigger of the query that merges, if both run side by side; by default the
+            same. Fewer merges of more changes cost less: ``{"processingTime": "5 minutes"}``.
         notice: Called with a line to read for each batch of either query.
         metrics: Called with a line of JSON for each batch of either query.
         **options: What messages do not say themselves, and how tables are written, see
@@ -117,10 +117,12 @@ def start(  # noqa: PLR0917 - two queries
     keys = KeyRule(decoder.decode_options.key_columns)
     land = start_landing(Landing(decoded, stream, query, keys))
 
-    def apply() -> StreamingQuery:
-        return start_applying(spark, options, query, listener, apply_trigger or trigger)
-
     is_sequential = not _TO_THE_END.isdisjoint(trigger or ())
+    then = trigger if is_sequential else apply_trigger or trigger
+
+    def apply() -> StreamingQuery:
+        return start_applying(spark, options, query, listener, then)
+
     return TableQueries(land, apply, is_sequential)
 
 

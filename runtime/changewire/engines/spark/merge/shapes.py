@@ -29,10 +29,10 @@ class JsonShape:
         is_typed: Whether rows are columns of a type.
     """
 
-    rows = JsonRows()
+    rows: JsonRows = JsonRows()
     keys: tuple[str, ...] = JsonRows.keys
-    columns = StructType([*struct_of(JsonRows.schema).fields, _STATE])
-    named_type = StructType([columns[KEY]])
+    columns: StructType = StructType([*struct_of(JsonRows.schema).fields, _STATE])
+    named_type: StructType = StructType([columns[KEY]])
     content_type: DataType = StringType()
     is_typed = False
 
@@ -58,11 +58,11 @@ class TypedShape:
         names = {*row.names}
         named = [row[name] if name in names else StructField(name, StringType()) for name in keys]
         only = [field for field in named if field.name not in names]
-        self.rows = TypedRows(struct_columns(row), keys, exact=exact)
-        self.keys = self.rows.keys
-        self.columns = StructType([*only, *row.fields, _STATE])
-        self.named_type = StructType(named)
-        self.content_type = row
+        self.rows: TypedRows = TypedRows(struct_columns(row), keys, exact=exact)
+        self.keys: tuple[str, ...] = self.rows.keys
+        self.columns: StructType = StructType([*only, *row.fields, _STATE])
+        self.named_type: StructType = StructType(named)
+        self.content_type: StructType = row
 
     def row(self, named: Mapping[str, Any], content: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return a row of the table, by the columns of its key and its content."""

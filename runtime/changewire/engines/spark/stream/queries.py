@@ -25,22 +25,30 @@ class TableQueries:
     _start: Callable[[], StreamingQuery]
     is_sequential: bool
     apply: StreamingQuery | None = None
+    _is_stopped: bool = False
 
     def __post_init__(self) -> None:
         """Start the second query, unless the first one must have ended."""
-        if not self.is_sequential:
+        if self.is_sequential:
+            return
+        try:
             self.apply = self._start()
+        except BaseException:
+            self.land.stop()
+            raise
 
     @property
     def isActive(self) -> bool:  # noqa: N802 - as PySpark has it
         """Whether a query runs, or is to be started."""
-        return self.land.isActive or self.apply is None or self.apply.isActive
+        if self.apply is not None:
+            return self.land.isActive or self.apply.isActive
+        return self.land.isActive or not (self._is_stopped or self.land.exception())
 
     def awaitTermination(self, timeout: int | None = None) -> bool | None:  # noqa: N802 - as above
         """Wait until both queries have ended; for each at most `timeout` seconds."""
         ended = self.land.awaitTermination(timeout)
-        if timeout is not None and not ended:
-            return False
+        if (timeout is not None and not ended) or (self.apply is None and self._is_stopped):
+            return ended
         return self.applying().awaitTermination(timeout)
 
     def processAllAvailable(self) -> None:  # noqa: N802 - as above
@@ -54,7 +62,8 @@ class TableQueries:
         return found if found or self.apply is None else self.apply.exception()
 
     def stop(self) -> None:
-        """Stop both queries."""
+        """Stop both queries; one that was not started is never started."""
+        self._is_stopped = True
         self.land.stop()
         if self.apply is not None:
             self.apply.stop()
