@@ -50,10 +50,10 @@ class LogMerger:
         """Merge a batch; a retry changes nothing."""
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
-        changes = rows.where(F.col("kind").isin(CHANGE, CONTROL)).withColumn("elements", F.lit(1))
+        changes = rows.where(F.col("kind").isin(CHANGE, CONTROL))
         with named_errors(), settings as most, persisted(changes) as kept:
             facts = facts_of_batch(kept, self.query.options)
-            if facts.counts.elements:
+            if facts.operations:
                 merged = repeated_if_lost(lambda: self._merged(kept, batch, facts, most))
                 tell_applied(self.listener, batch, merged, time.perf_counter() - started)
 

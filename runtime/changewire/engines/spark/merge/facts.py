@@ -13,12 +13,9 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.by_table import ChangesByTable, TableChanges
-from changewire.engines.counts import Counts
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE, REFUSED
-from changewire.engines.spark.decode import group_columns
-from changewire.engines.spark.frames import counted_rows, totals
 from changewire.engines.spark.log.place import existing_schema
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import (
@@ -53,7 +50,7 @@ class BatchFacts:
     """What one aggregation says of a batch.
 
     Attributes:
-        counts: Its counts, checked.
+        operations: How many changes and control events there are of each operation.
         sources: Where its changes come from.
         facts: What is known of each source.
         least: Least first number of the sequences of writes, by where they come from.
@@ -65,7 +62,7 @@ class BatchFacts:
         old: How many changes were landed before logs had effects.
     """
 
-    counts: Counts
+    operations: Counter[str]
     sources: BatchSources
     facts: Mapping[RouteKey, SourceFacts]
     least: Mapping[RouteKey, int]
@@ -143,15 +140,18 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
         "moves": F.count_if(has_key & F.col("before_key").isNotNull()),
     }
-    groups = [*group_columns(), F.col("source")["system"].alias("system")]
+    groups = [F.col("kind"), op, *source_columns()]
     if options.has_json:
         found |= _text_columns(has_key)
     if options.are_typed:
         named = F.when(has_key & (F.col(EFFECT) != "none"), F.col("key"))
         groups.append(F.json_object_keys(named).alias("names"))
     sums = (column.alias(name) for name, column in found.items())
-    counted = rows.groupBy(*groups).agg(*totals(), *sums).collect()
-    counts = counted_rows(counted, Counts()).checked()
+    counted = rows.groupBy(*groups).agg(F.count("*").alias("rows"), *sums).collect()
+    operations: Counter[str] = Counter()
+    for one in counted:
+        operations[one["op"]] += one["rows"]
+    number = sum(one["rows"] for one in counted if one["kind"] == CHANGE)
     is_truncated = options.tables.apply_truncates
     changes = [one for one in counted if one["kind"] == CHANGE and one["rows"] > one["keyless"]]
     truncates = [one for one in counted if is_truncated and one["op"] == "truncate"]
@@ -164,8 +164,8 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         sum(one[name] for one in changes) for name in ("hard", "inherited", "moves")
     )
     return BatchFacts(
-        counts,
-        _sources(changes, truncates, sum(one["keyless"] for one in counted), counts.changes),
+        operations,
+        _sources(changes, truncates, sum(one["keyless"] for one in counted), number),
         _facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
         least,
         hard,

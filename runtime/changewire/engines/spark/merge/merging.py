@@ -114,11 +114,8 @@ class BatchMerge:
         self.counts += Counter(
             key_missing=sources.key_missing, sequence_inherited=self.facts.inherited
         )
-        operations, with_truncates = (
-            self.facts.counts.by_operation,
-            self.options.tables.apply_truncates,
-        )
-        self.counts += not_applied(operations, with_truncates=with_truncates)
+        with_truncates = self.options.tables.apply_truncates
+        self.counts += not_applied(self.facts.operations, with_truncates=with_truncates)
         routes = find_routes(
             sources.route_keys,
             self.options.routing,
@@ -152,7 +149,7 @@ class BatchMerge:
         if routes.refused:
             self.rows = with_reasons(self.rows, routes.refused)
             self.refused.are_marked = True
-        if self.options.tables.apply_truncates and self.facts.counts.by_operation["truncate"]:
+        if self.options.tables.apply_truncates and self.facts.operations["truncate"]:
             is_lost = is_truncate() & F.col("sequence").isNull()
             self.refused.by_rows.append((is_lost, REFUSALS["truncate-without-sequence"]))
 
@@ -202,7 +199,7 @@ class BatchMerge:
         )
         if options.tables.view is not None and (part.is_new or has_changed):
             part.table.view(self.spark, view_of(options.tables.view, part.target), part.shape)
-        limit_partitions(self.spark, self.facts.counts.changes, part.table, self.partitions)
+        limit_partitions(self.spark, self.facts.sources.changes, part.table, self.partitions)
         if part.is_truncated:
             self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0
         return made
