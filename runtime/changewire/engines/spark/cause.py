@@ -28,6 +28,12 @@ FILE: Final = "failure.txt"
 FILE_LENGTH: Final = 1_000_000
 """Characters of the file at most; a plan of Spark in it may be of any length."""
 
+GONE: Final = re.compile(
+    r"DELTA_MISSING_FILES_UNEXPECTED_VERSION|DELTA_VERSION_NOT_FOUND"
+    r"|FAILED_READ_FILE\.FILE_NOT_EXIST|the snapshot was expired or removed|Cannot find snapshot"
+)
+"""The text of an error of Delta, Spark or Iceberg about rows or versions that were cleaned up."""
+
 _NOT_STARTED: Final = "[JAVA_GATEWAY_EXITED]"
 
 _TRACEBACK: Final = "Traceback (most recent call last):\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -13,8 +14,9 @@ from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import ATTEMPT, REFUSED
 from changewire.engines.options import BatchId, StreamListener
-from changewire.engines.spark.cause import named_errors, repeated_if_lost
+from changewire.engines.spark.cause import GONE, full_text, named_errors, repeated_if_lost
 from changewire.engines.spark.frames import persisted
+from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.rows import accepted_attempts, newest, refused_rows
 from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
 from changewire.engines.spark.merge.from_log import with_effects
@@ -83,9 +85,16 @@ class LogMerger:
         is_refused, is_again = F.col("kind") == REFUSED, F.col(ATTEMPT) > 0
         ((refused, later),) = log.agg(F.count_if(is_refused), F.count_if(is_again)).collect()
         self.has_refused, self.has_replays = bool(refused), bool(later)
-        return known_log(
-            applied_log(log.sparkSession, options.log, self.progress, batch),
-            options.routing,
+        known = partial(
+            known_log,
+            routing=options.routing,
             with_truncates=options.tables.apply_truncates,
             table_format=options.log.table_format,
         )
+        try:
+            return known(applied_log(log.sparkSession, options.log, self.progress, batch))
+        except RAISED as error:
+            if not GONE.search(full_text(error)):
+                raise
+            # That version was cleaned up. To know more lets more late changes be looked at.
+            return known(log)

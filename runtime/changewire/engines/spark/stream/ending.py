@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.engines.counts import ConservationError
 from changewire.engines.errors import OutputError, StreamError
-from changewire.engines.spark.cause import full_text, innermost
+from changewire.engines.spark.cause import GONE, full_text, innermost
 from changewire.engines.spark.jvm import last_progress
 from changewire.engines.spark.stream.progress import BatchProgress, batch_id, check, committed
 from changewire.engines.spark.stream.queries import TableQueries
@@ -23,12 +22,6 @@ ProgressListener = Callable[[BatchProgress], None]
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
-_GONE: Final = re.compile(
-    r"DELTA_MISSING_FILES_UNEXPECTED_VERSION|FAILED_READ_FILE\.FILE_NOT_EXIST"
-    "|the snapshot was expired or removed"
-)
-"""What Delta, Spark and Iceberg say of rows of a log that were removed before they were read."""
-
 _LEFT_BEHIND: Final = (
     "VACUUM or the retention of a table removed files that the query had not read. If the table is "
     "the log of `apply_log` or `apply_changes`: run `rebuild`, then delete the folder `tables` of "
@@ -104,7 +97,7 @@ def _failure(query: StreamingQuery, error: StreamingQueryException) -> Exception
     """Return what to raise: Spark hands on no exception of a batch, only its traceback as text."""
     text = full_text(error)
     cause = innermost(text)
-    if _GONE.search(text):
+    if GONE.search(text):
         return OutputError(f"{cause.sentence()}\n{_LEFT_BEHIND}")
     package, _, name = cause.kind.rpartition(".")
     if package.startswith("changewire.") and name in _OWN_ERRORS:
