@@ -52,7 +52,7 @@ def test_another_target_gets_the_whole_log(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nothing"], "there is no log"),
+        (["nothing"], "the log does not exist"),
         (["out", "--checkpoint", "c"], "need --engine spark"),
         (["out", "--table-format", "iceberg"], "need --engine spark"),
     ],

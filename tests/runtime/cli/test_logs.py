@@ -100,7 +100,7 @@ def test_what_is_open_is_replayed(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("lake")
 def test_options_of_spark_are_for_it(cli: Cli) -> None:
-    """A checkpoint or a format is no option of the other engine."""
+    """The engine without Spark takes neither a checkpoint nor a format."""
     for words in (("--checkpoint", "c"), ("--table-format", "iceberg"), ("--packages", "p")):
         ended = cli("verify", *PLACES, "--engine", "python", *words)
         assert ended.exit_code == 2

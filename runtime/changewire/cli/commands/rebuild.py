@@ -1,6 +1,6 @@
 """``changewire rebuild``."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from changewire.cli.arguments import whole
 from changewire.cli.ending import VALID, ending
@@ -24,24 +24,27 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+Tables: TypeAlias = Annotated[
+    list[str] | None,
+    text_option(
+        "--table", metavar="NAME", help="Table to rebuild, such as shop.orders; repeatable."
+    ),
+]
+Where: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        metavar="SQL", help="Condition on rows of the log, such as timestamp >= '2026-07-01'."
+    ),
+]
+
+
 @ending
 def rebuild(
     output: LogFolder,
     *,
     target: LogTarget,
-    table: Annotated[
-        list[str] | None,
-        text_option(
-            "--table", metavar="NAME", help="Table to rebuild, such as shop.orders; repeatable."
-        ),
-    ] = None,
-    where: Annotated[
-        str | None,
-        text_option(
-            metavar="SQL",
-            help="Condition on rows of the log, such as timestamp >= '2026-07-01'.",
-        ),
-    ] = None,
+    table: Tables = None,
+    where: Where = None,
     deletes: DeletesOption = None,
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,

@@ -254,7 +254,7 @@ def log_there(options: LocalOptions) -> LocalLog:
     """Return a log that exists; an `OutputError` says that it does not."""
     found = LocalLog(options.log, options.routing.template.text)
     if found.version < 0:
-        raise OutputError(f"{options.log}: there is no log")
+        raise OutputError(f"{options.log}: the log does not exist")
     return found
 
 

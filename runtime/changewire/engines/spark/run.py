@@ -79,8 +79,8 @@ def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
     spark = _local_session(asked, output)
     counts = counts_of(asked.decode_options)
     batches = CommittedBatches(counts, stream.listener, show_values=asked.show_values)
-    told = StreamListener(written=batches.written, applied=batches.applied)
-    stream = replace(stream, listener=told)
+    summing = StreamListener(written=batches.written, applied=batches.applied)
+    stream = replace(stream, listener=summing)
     with as_asked():
         query = _started(_topics(spark, topics), asked.decode_options, stream, tables)
     ready = time.perf_counter()
@@ -148,8 +148,8 @@ def _applied(
     spark: SparkSession, options: ApplyOptions, query: str, listener: StreamListener
 ) -> Applied:
     batches = CommittedBatches(Counts(), listener)
-    told = StreamListener(applied=batches.applied)
-    await_termination(start_applying(spark, options, query, told, AVAILABLE_NOW))
+    summing = StreamListener(applied=batches.applied)
+    await_termination(start_applying(spark, options, query, summing, AVAILABLE_NOW))
     return batches.merged
 
 

@@ -122,8 +122,8 @@ class Lake:
         given: dict[str, Any] = {"trigger": AVAILABLE_NOW, "metrics": lines.append, **self.places}
         query = apply_changes(self.read(spark), **{**given, **options})
         cws.await_termination(query)
-        told = map(json.loads, lines)
-        return [line["tables"] for line in told if "tables" in line]
+        batches = map(json.loads, lines)
+        return [batch["tables"] for batch in batches if "tables" in batch]
 
     def log(self, spark: SparkSession) -> DataFrame:
         """Return the log."""

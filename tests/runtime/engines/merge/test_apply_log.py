@@ -148,7 +148,7 @@ def test_files_of_the_log_are_gone_too_early(spark: SparkSession, tmp_path: Path
 def test_a_log_must_exist(spark: SparkSession, tmp_path: Path) -> None:
     """A sentence says that it does not, and none is made."""
     lake = Lake(tmp_path)
-    with pytest.raises(cws.OutputError, match="there is no log"):
+    with pytest.raises(cws.OutputError, match="the log does not exist"):
         apply_log(spark, lake, lake.places["log"])
     assert not Path(lake.places["log"]).exists()
 

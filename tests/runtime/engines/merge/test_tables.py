@@ -401,7 +401,7 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
 
 
 def test_the_log_counts_as_far_as_tables_have_it(spark: SparkSession, tmp_path: Path) -> None:
-    """With the checkpoint, what was landed since is no fault; refusals and replays count."""
+    """With the checkpoint, later changes are not missing; refusals and replays count."""
     lake = Lake(tmp_path)
     lake.send_records(records(*(message("INSERT", 1, {"id": n}, table=f"t{n}") for n in range(3))))
     lake.apply_messages(spark, format=FORMAT, max_new_tables=1)

@@ -88,7 +88,7 @@ def test_a_log_is_applied_to_another_target(tmp_path: Path) -> None:
     assert cwd.apply_log(lake.places["log"], target=other) == {}
     found = DeltaTable(f"{tmp_path}/other/t").to_pyarrow_table().to_pylist()
     assert sorted(row["row"] for row in found) == sorted(row["row"] for row in lake.rows())
-    with pytest.raises(OutputError, match="there is no log"):
+    with pytest.raises(OutputError, match="the log does not exist"):
         cwd.apply_log(f"{tmp_path}/missing/log", target=other)
 
 

@@ -132,7 +132,7 @@ def test_refused_changes_do_not_count(tmp_path: Path) -> None:
 
 
 def test_the_log_counts_as_far_as_tables_have_it(tmp_path: Path) -> None:
-    """What was landed since is no fault; a rebuild takes it."""
+    """Changes that landed since are not missing; a rebuild takes them."""
     lake = Lake(tmp_path)
     lake.apply(placed(change(key=1, a=1)))
     log, more = lake.places["log"], log_of(placed(change(key=2, a=2), start=9))
@@ -293,7 +293,7 @@ def test_a_table_that_is_gone(tmp_path: Path) -> None:
     assert faults(lake) == {1: ("missing", 0)}
     with pytest.raises(OutputError, match="no table to rebuild; apply_changes makes tables"):
         cwd.rebuild(**lake.places)
-    with pytest.raises(OutputError, match="there is no log"):
+    with pytest.raises(OutputError, match="the log does not exist"):
         cwd.verify(f"{tmp_path}/none", target=lake.places["target"])
     with pytest.raises(ValueError, match="has no slash"):
         cwd.verify("none", target=lake.places["target"])

@@ -172,7 +172,7 @@ def apply_log(
 def existing(spark: SparkSession, options: ApplyOptions) -> str:
     """Return the id of a query whose log exists; an OutputError says that it does not."""
     if options.log.schema(spark) is None:
-        raise OutputError(f"{options.log.target}: there is no log")
+        raise OutputError(f"{options.log.target}: the log does not exist")
     return begun(spark, options)
 
 
