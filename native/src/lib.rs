@@ -17,6 +17,7 @@ mod merge;
 mod msgpack;
 mod reader;
 mod rows;
+mod shown;
 mod steps;
 mod table;
 mod typed;
@@ -181,6 +182,22 @@ fn merged(
     found.map(PyArrowType).ok_or_else(|| PyValueError::new_err("expected rows of batches of one schema"))
 }
 
+/// Return the columns that rows show by their values, and which rows are declined: `columns` and `declined`.
+/// None if all are declined.
+///
+/// Raises ValueError: rows or attributes are not arrays of bytes.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python makes them
+fn carried(
+    py: Python,
+    afters: PyArrowType<arrow_data::ArrayData>,
+    attributes: PyArrowType<arrow_data::ArrayData>,
+) -> PyResult<Option<PyArrowType<RecordBatch>>> {
+    let (afters, attributes) = (binary(afters)?, binary(attributes)?);
+    let found = py.detach(|| guarded(|| shown::carried(&afters, &attributes).ok())).flatten();
+    Ok(found.map(PyArrowType))
+}
+
 fn binary(array: PyArrowType<arrow_data::ArrayData>) -> PyResult<BinaryArray> {
     if array.0.data_type() != &arrow_schema::DataType::Binary {
         return Err(PyValueError::new_err("expected an array of bytes"));
@@ -196,6 +213,7 @@ fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add("ADAPTERS", env!("CHANGEWIRE_ADAPTERS"))?;
     #[cfg(feature = "panics")]
     module.add("PANIC_ON", border::PANIC_ON)?;
+    module.add_function(wrap_pyfunction!(carried, module)?)?;
     module.add_function(wrap_pyfunction!(merged, module)?)?;
     module.add_class::<Fit>()?;
     module.add_class::<Kernel>()

@@ -13,6 +13,7 @@ from tests.native.fit_texts import Drawn, drawn
 from tests.runtime.codec.formats import modest
 
 from changewire.engines.typed.fit import Fit
+from changewire.engines.typed.own import RowOptions
 
 pytestmark = needs_kernel
 
@@ -26,7 +27,7 @@ class Compared(NamedTuple):
 
 def compared(case: Drawn, *, exact: bool = False) -> Compared:
     """Check that columns are the same without the kernel."""
-    fit, python = (Fit(case.key, case.row, exact=exact) for _ in range(2))
+    fit, python = (Fit(case.key, case.row, RowOptions(exact)) for _ in range(2))
     vars(python)["kernel"] = None
     assert fit.kernel is not None
     texts = [pa.array(column, pa.string()) for column in (case.keys, case.afters)]

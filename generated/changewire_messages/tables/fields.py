@@ -43,6 +43,7 @@ ROW_STATE = Struct("The column `_changewire` of a table: the change that its row
     Field("element", "int32"),
     Field("deleted", "boolean"),
     Field("columns", "string"),
+    Field("rescued", "string"),
 ])
 VERSION_METADATA = Struct("The column `_changewire` of versions of rows: the change that began the version, and the one that ended it.", [
     Field("sequence", _SEQUENCE),

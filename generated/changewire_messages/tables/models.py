@@ -117,6 +117,11 @@ class RowState(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_on
     and the order of each column that was set since. Null for rows of full images.
     """
 
+    rescued: str | None
+    """JSON text of an object: the values of the row that do not fit their columns, or that
+    have none, by their names. Null if there are none.
+    """
+
 
 class VersionMetadata(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_only=True):
     """The column `_changewire` of versions of rows: the change that began the version, and the

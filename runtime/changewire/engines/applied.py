@@ -126,6 +126,7 @@ COUNTED: Final[Mapping[str, str]] = {
     "deleted": "rows that were removed, or got a flag",
     "sequence_inherited": "changes without a sequence: they took that of their row, or are oldest",
     "rounded_numbers": "numbers that a column of doubles rounded",
+    "rescued_values": "values that did not fit their columns; `_changewire.rescued` has them",
     "refused": "changes that no table took; the log says why",
     "key_missing": "changes without a key; they are in the log, and in no table",
     "waiting_before_images": "before images whose after image is not known; they delete nothing",

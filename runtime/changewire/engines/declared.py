@@ -24,6 +24,9 @@ from changewire.engines.places import Places
 from changewire.engines.typed.readings import JSON
 from changewire.engines.typed.types import StructJson, field_json, struct_json
 
+VOID: Final = "void"
+"""Type of a value that may be of several: a text such as ``NaN``, which is a float in JSON, too."""
+
 _MEDIA_TYPE: Final = "contentMediaType"
 
 
@@ -79,11 +82,12 @@ class DeclaredColumns:
 
 def text_of(columns: StructJson) -> str:
     """Return the text of columns; fields of structs keep their types."""
-    found = {one["name"]: _kind(one) for one in columns["fields"]}
+    found = {one["name"]: kind_of(one) for one in columns["fields"]}
     return msgspec.json.encode(found).decode()
 
 
-def _kind(column: Mapping[str, Any]) -> Any:
+def kind_of(column: Mapping[str, Any]) -> Any:
+    """Return the type that a text has for a column; `JSON` for one of any values."""
     is_any = column.get("metadata", {}).get(_MEDIA_TYPE) == JSON
     return JSON if is_any else column["type"]
 
@@ -92,11 +96,11 @@ def _kind(column: Mapping[str, Any]) -> Any:
 def columns_of_text(text: str) -> StructJson:
     """Return the columns that a text of `text_of` has, in the JSON form of a StructType."""
     found = msgspec.json.decode(text, type=dict[str, Any])
-    return struct_json(
-        [
-            field_json(name, "string", {_MEDIA_TYPE: JSON})
-            if kind == JSON
-            else field_json(name, kind)
-            for name, kind in found.items()
-        ]
-    )
+    return struct_json([field_of(name, kind) for name, kind in found.items()])
+
+
+def field_of(name: str, kind: Any) -> dict[str, Any]:
+    """Return a column of a type that a text has; that of any values is JSON text."""
+    if kind == JSON:
+        return field_json(name, "string", {_MEDIA_TYPE: JSON})
+    return field_json(name, kind)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, repeat
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
+from changewire.engines.carried import carried
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
 from changewire.engines.declared import DeclaredColumns
@@ -125,6 +127,7 @@ class Decoder:
         dead = no_rejections(len(made.leniencies))
         fingerprints = made.change["schema_fingerprint"]
         own = {**made.change, DECLARED: self.declared(fingerprints, batch, places)}
+        own[DECLARED] = self._carried(own)
         return element_columns(batch, kinds(own), own, dead, made.leniencies, places)
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -204,7 +207,15 @@ class Decoder:
     ) -> dict[str, pa.Array]:
         found = columns(batch, elements, places)
         declared = self.declared(found["schema_fingerprint"], batch, places)
-        return {**found, DECLARED: declared}
+        return {**found, DECLARED: self._carried({**found, DECLARED: declared})}
+
+    def _carried(self, own: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the columns that messages declare, or that their values show."""
+        declared = own[DECLARED]
+        lacks = pc.and_(pc.is_null(declared), pc.is_valid(own["after"]))
+        if type(self) is not Decoder or not pc.any(lacks).as_py():
+            return declared  # others have rows of a type
+        return pc.if_else(lacks, carried(own["after"], own["attributes"]), declared)
 
 
 @contextmanager

@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
-from changewire.engines.layout import CHANGE, EFFECT
+from changewire.engines.carried import with_carried
+from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation, effect_of, mutations
 from changewire.tables.order import ChangePosition
@@ -27,8 +28,10 @@ _raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 def with_effects(rows: pa.Table) -> pa.Table:
     """Return rows of a log with the effects of changes that were landed before logs had them.
 
-    The keys of these changes are written again, by `key_text`.
+    The keys of these changes are written again, by `key_text`. Where messages declare no columns,
+    they are those that the values show.
     """
+    rows = with_carried(rows) if DECLARED in rows.column_names else rows
     lacks = pc.and_(pc.equal(rows["kind"], CHANGE), pc.is_null(rows[EFFECT]))
     if not pc.any(lacks).as_py():
         return rows

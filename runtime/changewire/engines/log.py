@@ -68,7 +68,7 @@ EFFECTIVE: Final = (
 )
 """Columns of a change from which its effect on rows follows."""
 
-READ: Final = ("kind", *EFFECTIVE, EFFECT, *ELEMENT_PLACE)
+READ: Final = ("kind", *EFFECTIVE, EFFECT, DECLARED, *ELEMENT_PLACE)
 """Columns of a log that are read to look for changes."""
 
 ADDED: Final = (EFFECT, DECLARED)

@@ -321,6 +321,21 @@ def fit_of(key: pa.Schema, row: pa.Schema, readings: Sequence[Sequence[str]]) ->
         return None
 
 
+def carried_of(afters: pa.Array, attributes: pa.Array) -> Any:
+    """Return the columns that rows show, which are JSON text; None if the kernel is not installed.
+
+    Args:
+        afters: The rows.
+        attributes: Attributes of their changes.
+
+    Returns:
+        ``columns``, as `changewire.engines.carried.text_of_row` returns them, and ``declined``:
+        whether that is not known, and Python says it.
+    """
+    make = getattr(installed(), "carried", None)  # a kernel of another commit may lack it
+    return None if make is None else make(*(one.cast(pa.binary()) for one in (afters, attributes)))
+
+
 def merged(batches: Sequence[pa.RecordBatch], pieces: Sequence[tuple[int, int, int]]) -> Any:
     """Return some rows of batches of one schema as one batch, by the kernel, which must be there.
 

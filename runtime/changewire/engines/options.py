@@ -38,6 +38,11 @@ NUMBERS: Final[tuple[str, ...]] = get_args(Numbers)
 """Result for a change with a number that a column of doubles lacks: the number is
 rounded and counted, or the change is refused."""
 
+Misfits = Literal["rescue", "refuse"]
+MISFITS: Final[tuple[str, ...]] = get_args(Misfits)
+"""Result for a row with a value that does not fit its column, or that has none: the column is NULL
+and the value is kept in ``_changewire.rescued``, or the change is refused."""
+
 Deletes = Literal["remove", "flag"]
 DELETES: Final[tuple[str, ...]] = get_args(Deletes)
 """What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
@@ -67,6 +72,7 @@ _WORDS: Final = {
     "schema_evolution": SCHEMA_EVOLUTIONS,
     "numbers": NUMBERS,
     "deletes": DELETES,
+    "misfits": (*MISFITS, None),
 }
 
 KafkaOptions = Mapping[str, str | int | float | bool]
@@ -159,10 +165,14 @@ class TableKeywords(TypedDict, total=False):
     """How the changes of a log are merged into tables.
 
     Attributes:
-        row_schema: How tables have their rows: ``json`` text (default); columns of a type, as for
-            `changewire.spark.decode`; ``embedded``, the columns that the schema in each message
-            declares; or a mapping from names of sources such as ``shop.orders`` to one of these,
-            ``*`` for all others.
+        row_schema: How tables have their rows: ``json`` text (default); ``auto``, in columns of
+            the types that messages declare, or that their values show; columns of a type, as for
+            `changewire.spark.decode`; or a mapping from names of sources such as ``shop.orders``
+            to one of these, ``*`` for all others.
+        misfits: Result for a row with a value that does not fit its column, or that has none:
+            ``rescue`` sets the column to NULL and keeps the value in ``_changewire.rescued``,
+            ``refuse`` refuses the change. The default is ``rescue`` for ``auto``; columns of a
+            type refuse values that do not fit, and leave out those that they lack.
         schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
             ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
         numbers: ``round`` (default) rounds a number that a column of doubles cannot represent, and
@@ -181,6 +191,7 @@ class TableKeywords(TypedDict, total=False):
     """
 
     row_schema: Any
+    misfits: Misfits | None
     schema_evolution: SchemaEvolution
     numbers: Numbers
     deletes: Deletes
@@ -218,6 +229,7 @@ class TableOptions:
 
     target: str
     row_schema: Any = "json"
+    misfits: Misfits | None = None
     schema_evolution: SchemaEvolution = "add_columns"
     numbers: Numbers = "round"
     deletes: Deletes = "remove"
@@ -232,7 +244,8 @@ class TableOptions:
         """Check the options, and make relative paths absolute."""
         for name, words in _WORDS.items():
             if getattr(self, name) not in words:
-                text = f"no {name} {getattr(self, name)!r}; there are: {', '.join(words)}"
+                known = ", ".join(filter(None, words))
+                text = f"no {name} {getattr(self, name)!r}; there are: {known}"
                 raise ValueError(text)
         if self.max_dead_letters is not None:
             allowed(self.max_dead_letters, 0)

@@ -15,6 +15,17 @@ COLUMN: Final = "_changewire"
 ORDER: Final = ("major", "minor", "topic", "partition", "offset", "element")
 """Fields that order changes, from left to right."""
 
+
+class Rescued(Struct, frozen=True):
+    """A value that does not fit its column, or that has none.
+
+    Attributes:
+        text: The value as JSON text.
+    """
+
+    text: str
+
+
 _OrderFields = tuple[Sequence, ChangePosition]
 
 
@@ -31,6 +42,20 @@ class _Patched(Struct, array_like=True):
 
 
 _decode: Final = msgspec.json.Decoder(_Patched).decode
+_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def rescued_text(values: Mapping[str, Any]) -> str | None:
+    """Return the text of ``rescued``: the members of a row that are `Rescued`; None without any."""
+    found = {n: msgspec.Raw(v.text.encode()) for n, v in values.items() if type(v) is Rescued}
+    return msgspec.json.encode(found).decode() if found else None
+
+
+def rescued_values(text: str | None) -> dict[str, Rescued]:
+    """Return the values that a text of ``rescued`` has, by their names."""
+    if text is None:
+        return {}
+    return {name: Rescued(bytes(raw).decode()) for name, raw in _members(text).items()}
 
 
 def row_state(state: State) -> dict[str, Any]:
@@ -39,7 +64,12 @@ def row_state(state: State) -> dict[str, Any]:
     if state.columns or state.floor != state.order:
         found = _Patched(state.floor, {**state.columns})
         text = msgspec.json.encode(found, order="deterministic").decode()
-    return {**order_fields(state.order), "deleted": state.values is None, "columns": text}
+    return {
+        **order_fields(state.order),
+        "deleted": state.values is None,
+        "columns": text,
+        "rescued": rescued_text(state.values or {}),
+    }
 
 
 def order_fields(order: Order) -> dict[str, Any]:
@@ -64,6 +94,8 @@ def state_from(fields: Mapping[str, Any], values: Row | None) -> State:
     """
     order = order_from(fields)
     kept = None if fields["deleted"] else values
+    if kept is not None and fields["rescued"] is not None:
+        kept = {**kept, **rescued_values(fields["rescued"])}
     if fields["columns"] is None:
         return State(order, order, kept)
     found = _decode(fields["columns"])

@@ -16,16 +16,22 @@ from changewire.engines.changelog.keys import parsed
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked, with_key
+from changewire.engines.layout import DECLARED
 from changewire.engines.typed.fit import Fit, Texts, as_array
 from changewire.engines.typed.fitted import built, fitted_texts
+from changewire.engines.typed.own import USUAL, RowOptions
 from changewire.engines.typed.schemas import RowsAs, given_columns
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.keys import key_text
 from changewire.tables.mutations import RowMutation
 from changewire.tables.routing import Refusal
+from changewire.tables.row_state import Rescued, rescued_values
 
 GROUP: Final = "group"
 """Column of effects: text that is equal for keys that name one row."""
+
+RESCUED: Final = "rescued"
+"""Column of mutations that fit a table: JSON text of the values that do not."""
 
 KEYED: Final = EFFECT.append(pa.field(GROUP, pa.string()))
 """Columns of effects with `GROUP`."""
@@ -39,12 +45,14 @@ class FittedRows(NamedTuple):
     Attributes:
         keys: Texts that are equal for equal keys.
         rows: The rows; those of deletes have their keys alone.
+        rescued: JSON text of the values of each row that do not fit; NULL without any.
         failures: Why changes do not fit, by their indexes.
         rounded: How many numbers were rounded.
     """
 
     keys: Texts
     rows: pa.StructArray
+    rescued: pa.Array
     failures: Mapping[int, Refusal]
     rounded: int = 0
 
@@ -57,10 +65,12 @@ class JsonRows:
         [pa.field(n, pa.string(), metadata={"comment": COMMENTS[n]}) for n in (KEY, ROW)]
     )
     columns: Any = without_metadata(schema)
+    how: RowOptions = USUAL
     is_typed = False
 
-    def fitted(self, keys: Texts, afters: Texts) -> FittedRows:
-        """Return the rows of changes, by the texts of their keys and of their rows."""
+    def fitted(self, keys: Texts, afters: Texts, columns: Texts | None = None) -> FittedRows:
+        """Return the rows of changes, by the texts of their keys, rows and columns."""
+        del columns
         rows: list[str | None] = []
         failures: dict[int, Refusal] = {}
         texts = zip(keys.to_pylist(), afters.to_pylist(), strict=True)
@@ -71,8 +81,10 @@ class JsonRows:
             except (ValueError, msgspec.MsgspecError):
                 failures[index] = _NO_OBJECT
             rows.append(row)
-        columns = [as_array(keys), pa.array(rows, pa.string())]
-        return FittedRows(keys, pa.StructArray.from_arrays(columns, [KEY, ROW]), failures)
+        found = pa.StructArray.from_arrays(
+            [as_array(keys), pa.array(rows, pa.string())], [KEY, ROW]
+        )
+        return FittedRows(keys, found, pa.nulls(len(rows), pa.string()), failures)
 
     def key_of(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""
@@ -101,8 +113,11 @@ class JsonRows:
 
     def mutation(self, one: Mapping[str, Any], row: Mapping[str, Any]) -> RowMutation:
         """Return the effect of a change, by its row as the table would have it."""
-        names = None if one["names"] is None else [*map(self.column, one["names"])]
-        return mutation_of({**one, "names": names}, self.values(row))
+        rescued = rescued_values(one.get(RESCUED))
+        names = one["names"]
+        if names is not None:
+            names = [name if name in rescued else self.column(name) for name in names]
+        return mutation_of({**one, "names": names}, {**self.values(row), **rescued})
 
     def mutations(self, effects: Sequence[Effect]) -> tuple[dict[str, Any], list[RowMutation]]:
         """Return the columns of a key, and the effects of changes on the others of its row."""
@@ -127,8 +142,13 @@ class TypedRows(JsonRows):
 
     is_typed = True
 
-    def __init__(self, row: pa.Schema, keys: Sequence[str], *, exact: bool = False) -> None:
-        """Remember the columns of rows, which of them are the key, and if no number is rounded."""
+    def __init__(
+        self,
+        row: pa.Schema,
+        keys: Sequence[str],
+        how: RowOptions = USUAL,
+    ) -> None:
+        """Remember the columns of rows, and which of them are the key; see also `Fit`."""
         fields = {field.name: field for field in row}
         key_only = [pa.field(name, pa.string()) for name in keys if name not in fields]
         self._row = row
@@ -136,21 +156,22 @@ class TypedRows(JsonRows):
         self.schema: Any = pa.schema([*key_only, *row])
         self.columns: Any = without_metadata([*row, *key_only])
         self._type: pa.DataType = pa.struct([*without_metadata(self.schema)])
-        self.fit: Fit = Fit((self.schema.field(name) for name in keys), row, exact=exact)
+        self.how: RowOptions = how
+        self.fit: Fit = Fit((self.schema.field(name) for name in keys), row, how)
 
-    def fitted(self, keys: Texts, afters: Texts) -> FittedRows:
+    def fitted(self, keys: Texts, afters: Texts, columns: Texts | None = None) -> FittedRows:
         """Return the rows of changes; their keys are written again from their columns."""
-        found = self.fit(keys, afters)
+        found = self.fit(keys, afters, columns)
         content, named = (
             dict(zip(part.type.names, part.flatten(), strict=True))
             for part in (found.content, found.named)
         )
-        columns = {**content, **named}
+        arrays = {**content, **named}
         rows = pa.StructArray.from_arrays(
-            [columns[name] for name in self.schema.names], self.schema.names
+            [arrays[name] for name in self.schema.names], self.schema.names
         )
         rounded = pc.sum(found.rounded).as_py() or 0
-        return FittedRows(found.key, rows, found.failures, rounded)
+        return FittedRows(found.key, rows, found.rescued, found.failures, rounded)
 
     def key_of(self, row: Mapping[str, Any]) -> str:
         """Return the text of the key of a row of the table."""
@@ -162,7 +183,7 @@ class TypedRows(JsonRows):
 
     def column(self, name: str) -> str:
         """Return the name that the table has for a column; it may differ in case."""
-        return self.fit.cells[1].column(name)
+        return self.fit.cells.row.column(name)
 
     def values(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the columns of a row of the table that are not NULL."""
@@ -170,19 +191,21 @@ class TypedRows(JsonRows):
 
     def row(self, named: Mapping[str, Any], values: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return a row of the table; one that is deleted has its key alone."""
-        return {**(values or {}), **named}
+        found = {name: one for name, one in (values or {}).items() if type(one) is not Rescued}
+        return {**found, **named}
 
     def keyed(self, effects: Iterable[Effect]) -> Iterator[Effect]:
         """Yield effects with `GROUP`, the text of the key that is made of its columns."""
         for one in effects:
-            found = fitted_texts(one["key"], None, *self.fit.cells)
+            found = fitted_texts(one["key"], None, self.fit.cells)
             if found.failure is not None:
                 raise _misfit(one, found.failure)
             yield {**one, GROUP: found.key}
 
     def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
         # Those of one key are few: columns of them are made in less time without `Fit`.
-        each = [fitted_texts(one["key"], one["after"], *self.fit.cells) for one in effects]
+        cells = self.fit.cells
+        each = [fitted_texts(one["key"], one["after"], cells, one.get(DECLARED)) for one in effects]
         failures = [one.failure for one in each]
         rows = [{**(one.content or {}), **(one.named or {})} for one in each]
         found = built(rows, self._type, failures)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire.engines.applied import decided_name
-from changewire.engines.changelog.shapes import Shape
+from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.merge.mutations import CONTENT, NUMBER, is_easy, newest, with_order
 from changewire.engines.merge.table import schema_of
 from changewire.engines.typed.types import without_metadata
@@ -164,6 +164,7 @@ def _as_rows(found: pa.Table, schema: pa.Schema) -> pa.Table:
         **{name: found[name].combine_chunks() for name in ORDER},
         "deleted": pc.equal(found["kind"], DELETE).combine_chunks(),
         "columns": pa.nulls(size, pa.string()),
+        RESCUED: found[RESCUED].combine_chunks(),
     }
     states = [state[field.name] for field in ROW_STATE]
     columns = {

@@ -128,7 +128,7 @@ def shape_of(table: LocalTable | None) -> Shape:
         return JsonRows()
     kept = names if named is None else {*named, *keys}
     written = struct_json([field for field in fields if field["name"] in kept])
-    return TypedRows(columns_of(written), keys)
+    return TypedRows(columns_of(written), keys, table.how)
 
 
 def _add_newest(newest: dict[Any, int], rows: pa.Table) -> None:

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.changelog.shapes import Shape
+from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.effects import names_of
-from changewire.engines.layout import EFFECT, POSITION
+from changewire.engines.layout import DECLARED, EFFECT, POSITION
 from changewire.engines.log import ELEMENT_PLACE
 from changewire.tables.mutations import APPLIED, DELETE, FULL
 from changewire.tables.order import Order
@@ -26,7 +26,10 @@ NUMBER: Final = "number"
 """Column: number of the change in its batch; NULL for a delete that its images say together."""
 
 _ROW: Final = "row"
-_READ: Final = (EFFECT, "key", "before_key", "before", "after", "sequence", *ELEMENT_PLACE)
+_READ: Final = (
+    *(EFFECT, "key", "before_key", "before", "after", "sequence", DECLARED),
+    *ELEMENT_PLACE,
+)
 
 CONTENT: Final = "content"
 """Column: the row as the table would have it, a struct; a deleted one has its key alone."""
@@ -38,6 +41,7 @@ MUTATIONS: Final = pa.schema(
         pa.field("names", pa.list_(pa.string())),
         *(ROW_STATE.field(name) for name in ORDER),
         pa.field("after", pa.string()),
+        pa.field(DECLARED, pa.string()),
         pa.field(NUMBER, pa.int64()),
     ]
 )
@@ -45,7 +49,7 @@ MUTATIONS: Final = pa.schema(
 
 
 class Fitted(NamedTuple):
-    """Mutations that fit a table, with `CONTENT`.
+    """Mutations that fit a table, with `CONTENT` and `RESCUED`.
 
     `failures` says why changes do not fit, by their numbers, `rounded` how many numbers were.
     """
@@ -101,6 +105,7 @@ def _mutations(part: pa.Table, key: str, kind: Any, *, minor: int | None) -> pa.
         **places,
         "element": part["element"],
         "after": pc.if_else(is_delete, pa.scalar(None, pa.string()), part["after"]),
+        DECLARED: part[DECLARED],
         NUMBER: part[_ROW],
     }
     return pa.table(found, MUTATIONS)
@@ -124,8 +129,9 @@ def fitted(found: pa.Table, shape: Shape) -> Fitted:
 
     A change fits as a whole or not at all.
     """
-    made = shape.fitted(found["key"], found["after"])
+    made = shape.fitted(found["key"], found["after"], found[DECLARED])
     both = found.set_column(0, "key", made.keys).append_column(CONTENT, made.rows)
+    both = both.append_column(RESCUED, made.rescued)
     numbers = {found[NUMBER][index].as_py(): why for index, why in made.failures.items()}
     failures = {number: why for number, why in numbers.items() if number is not None}
     return Fitted(without(both, made.failures, failures), failures, made.rounded)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,11 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
+from changewire.engines.declared import columns_of_text, kind_of
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
-from changewire.engines.typed.plan import BatchSources, RefusedRows, SchemaOf
+from changewire.engines.typed.auto import CarriedColumn
+from changewire.engines.typed.own import RowOptions
+from changewire.engines.typed.plan import BatchSources, RefusedRows
 from changewire.engines.typed.types import (
     StructJson,
     columns_of,
@@ -60,9 +62,9 @@ class DeltaRsRules(NamedTuple):
         """Whether values of a type can be compared: a merge by lists or structs fails."""
         return isinstance(kind, str)
 
-    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> Shape:
+    def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
         """Return how a table has its rows."""
-        return JsonRows() if columns is None else TypedRows(columns_of(columns), keys, exact=exact)
+        return JsonRows() if columns is None else TypedRows(columns_of(columns), keys, how)
 
 
 def _has_nul(kind: Any) -> bool:
@@ -73,15 +75,13 @@ def _has_nul(kind: Any) -> bool:
 def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSources:
     """Return where the changes of a batch come from, with what typed tables need to be planned."""
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = {}
-    schemas: list[SchemaOf] = []
     for route, numbers in facts.rows.items() if options.are_typed else ():
         part = rows.select(["key", EFFECT]).take(pa.array(numbers, pa.int64()))
         names = _names(part.filter(pc.not_equal(part[EFFECT], "none"))["key"])
         if names:
             keys[route] = names
-    if options.has_embedded:
-        schemas = _schemas(rows, facts)
-    return BatchSources(in_order(facts.rows), facts.changes, facts.keyless, keys, schemas)
+    columns = _carried(rows, facts) if options.are_auto else {}
+    return BatchSources(in_order(facts.rows), facts.changes, facts.keyless, keys, columns)
 
 
 def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:
@@ -101,20 +101,26 @@ def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:
     return +found
 
 
-def _schemas(rows: pa.Table, facts: Facts) -> list[SchemaOf]:
-    """Return the schemas in the messages of routes, in the order of their first messages."""
-    first: dict[SchemaOf, Any] = {}
-    has_schema = pc.is_valid(rows["schema_fingerprint"])
-    said = {name: rows[name] for name in (DECLARED, *ELEMENT_PLACE)}
-    columns = pa.table({**said, "has_schema": has_schema, "has_row": pc.is_valid(rows["after"])})
-    columns = columns.set_column(0, DECLARED, columns[DECLARED].dictionary_encode())
+def _carried(rows: pa.Table, facts: Facts) -> dict[RouteKey, list[CarriedColumn]]:
+    """Return the columns that messages of routes declare or show."""
+    found: dict[RouteKey, list[CarriedColumn]] = {}
+    said = rows.select([DECLARED, *ELEMENT_PLACE])
+    said = said.set_column(0, DECLARED, said[DECLARED].dictionary_encode())
     for route, numbers in facts.rows.items():
-        part = columns.take(pa.array(numbers, pa.int64()))
-        part = part.filter(pc.or_(part["has_schema"], part["has_row"]))
+        part = said.take(pa.array(numbers, pa.int64()))
+        part = part.filter(pc.is_valid(part[DECLARED])).combine_chunks()
+        texts: Counter[str] = Counter()
+        first: dict[str, Any] = {}
         for row in part.to_pylist():
-            one, place = SchemaOf(route, row[DECLARED], row["has_schema"]), position_in(row)
-            first[one] = min(place, first.get(one, place))
-    return [one for one, _ in sorted(first.items(), key=itemgetter(1))]
+            text, place = row[DECLARED], position_in(row)
+            texts[text] += 1
+            first[text] = min(place, first.get(text, place))
+        found[route] = [
+            CarriedColumn(one["name"], kind_of(one), rows, (*first[text], number))
+            for text, rows in texts.items()
+            for number, one in enumerate(columns_of_text(text)["fields"])
+        ]
+    return found
 
 
 def refused_in(
@@ -127,7 +133,7 @@ def refused_in(
     for reason in reasons:
         for route in reason.routes:
             numbers = [one for one in facts.rows.get(route, ()) if one not in found]
-            part = rows.select(["key", "after", "schema_fingerprint", DECLARED])
+            part = rows.select(["key"])
             each = part.take(pa.array(numbers, pa.int64())).to_pylist()
             for number, row in zip(numbers, each, strict=True):
                 if reason.takes(row):

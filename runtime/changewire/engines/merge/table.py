@@ -35,6 +35,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
+from changewire.engines.typed.own import ROWS, RowOptions, rows_in, rows_text
 from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
@@ -44,7 +45,8 @@ from changewire_messages.tables.arrow import ROW_STATE
 STATE: Final = pa.field(COLUMN, ROW_STATE, metadata={"comment": COMMENTS[COLUMN]})
 
 _ADVICE: Final = {
-    COLUMN: "; it was not made by changewire, which takes it over by changewire.delta.adopt_table",
+    COLUMN: "; it was not made by changewire, which takes it over by changewire.delta.adopt_table, "
+    "or by an earlier version of it",
     ROW: "; if its rows are columns of a type, the run needs `row_schema`",
 }
 _COUNTS: Final = ("inserted", "updated", "deleted")
@@ -74,6 +76,7 @@ class LocalTable:
         self.owner: str | None = owner_in(properties)
         self.is_owned: bool = self.owner == log
         self.source: Source | None = source_in(properties)
+        self.how: RowOptions = rows_in(properties)
         self._name = name
         delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
 
@@ -205,6 +208,7 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
     owned = owned_by(log, shape.keys, source)
     if shape.is_typed:
         owned[COLUMNS] = property_text(sorted(shape.schema.names))
+        owned[ROWS] = rows_text(shape.how)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(

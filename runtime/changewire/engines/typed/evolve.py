@@ -103,7 +103,7 @@ def _fault(kind: Any) -> str | None:
     return next((why for _, part in parts(kind) if (why := _fault(part)) is not None), None)
 
 
-def _new_fault(found: Iterable[str], name: str, kind: Any) -> str | None:
+def new_fault(found: Iterable[str], name: str, kind: Any) -> str | None:
     """Return why a table with some columns cannot have another one, or None."""
     if name.lower() == COLUMN:
         return f"column {name!r} has the name of the table's own column {COLUMN}"
@@ -125,7 +125,7 @@ def _take(
     there = found.get(name)
     if there is None:
         not_there = f"column {name!r} {sql_name(kind)} is missing" if takes is None else None
-        reason = _new_fault(found, name, kind) or not_there
+        reason = new_fault(found, name, kind) or not_there
         if reason is None:
             found[name] = field
         return reason

@@ -15,20 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.native import fit_of, merged
-from changewire.engines.typed.cells import Cells, RowCells
 from changewire.engines.typed.fitted import (
+    Fitting,
     built,
     fitted_texts,
     key_cells,
     row_cells,
-    untyped,
 )
+from changewire.engines.typed.own import USUAL, Own, RowOptions
 from changewire.engines.typed.readings import (
     CHANGE_TEXT,
     EXACT_TEXT,
     JSON,
     KEY_TEXT,
     kernel_readings,
+    untyped,
 )
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.routing import Refusal
@@ -51,6 +52,8 @@ class FittedColumns(NamedTuple):
         named: Columns of the keys, as structs without metadata.
         content: Columns of the rows, likewise; NULL for a delete.
         rounded: How many numbers of each row were rounded.
+        rescued: JSON text of the values of each row that do not fit, or have no column, by their
+            names; NULL without any.
         failures: Why changes do not fit, by their indexes. Their columns may be NULL.
     """
 
@@ -58,6 +61,7 @@ class FittedColumns(NamedTuple):
     named: pa.StructArray
     content: pa.StructArray
     rounded: pa.Array
+    rescued: pa.Array
     failures: Mapping[int, Refusal]
 
 
@@ -70,28 +74,39 @@ class Fit:
     """
 
     def __init__(
-        self, key: Iterable[pa.Field], row: Iterable[pa.Field], *, exact: bool = False
+        self,
+        key: Iterable[pa.Field],
+        row: Iterable[pa.Field],
+        how: RowOptions = USUAL,
     ) -> None:
-        """Take the columns of keys and rows; `exact` is whether no number is rounded."""
+        """Take the columns of keys and rows; by default values without a column are passed over."""
         self.key: pa.Schema = pa.schema([*key])
         self.row: pa.Schema = pa.schema([*row])
-        self._exact = exact
+        self._exact = how.exact
+        self.own: Own | None = None
+        if how.misfits is not None:
+            self.own = Own(self.row, self.key.names, how)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; a task makes the rest again."""
-        return {"key": self.key, "row": self.row, "_exact": self._exact}
+        return {"key": self.key, "row": self.row, "_exact": self._exact, "own": self.own}
 
-    def __call__(self, keys: Texts, afters: Texts) -> FittedColumns:
+    def __call__(self, keys: Texts, afters: Texts, columns: Texts | None = None) -> FittedColumns:
         """Return the columns of changes.
 
         Args:
             keys: Their keys, as `changewire.tables.keys.key_text`.
             afters: Their rows, NULL for deletes.
+            columns: Texts of the columns that messages declare or show, for tables that have these.
 
         Raises:
             ValueError: A row has no column of one of the types.
         """
-        texts = pa.table([keys, afters], names=["key", "after"])
+        nothing = pa.nulls(len(keys), pa.string())
+        texts = pa.table(
+            [keys, afters, nothing if columns is None else columns],
+            names=["key", "after", "columns"],
+        )
         parts: list[pa.RecordBatch] = []
         failures: dict[int, Refusal] = {}
         start = 0
@@ -100,15 +115,15 @@ class Fit:
             parts.append(part)
             failures |= {start + index: why for index, why in failed.items()}
             start += len(batch)
-        key, named, content, rounded = (
+        key, named, content, rounded, rescued = (
             pa.concat_arrays([part.column(field.name) for part in parts]) for field in self._schema
         )
-        return FittedColumns(key, named, content, rounded, failures)
+        return FittedColumns(key, named, content, rounded, rescued, failures)
 
     @cached_property
-    def cells(self) -> tuple[Cells, RowCells]:
+    def cells(self) -> Fitting:
         """What fits the texts of keys and rows into their columns."""
-        return key_cells(self.key), row_cells(self.row, exact=self._exact)
+        return Fitting(key_cells(self.key), row_cells(self.row, exact=self._exact), self.own)
 
     @cached_property
     def kernel(self) -> Any:
@@ -125,7 +140,7 @@ class Fit:
     @cached_property
     def _schema(self) -> pa.Schema:
         kinds = [pa.struct([*without_metadata(columns)]) for columns in (self.key, self.row)]
-        kinds = [pa.string(), *kinds, pa.int32()]
+        kinds = [pa.string(), *kinds, pa.int32(), pa.string()]
         return pa.schema([*zip(FittedColumns._fields, kinds, strict=False)])
 
     def _part(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
@@ -133,12 +148,17 @@ class Fit:
         texts = [column.cast(pa.string()) for column in batch.columns]
         made = None
         if self.kernel is not None:
-            made = self.kernel.fitted(*(column.cast(pa.binary()) for column in texts))
+            keys, afters = texts[0], texts[1]
+            if self.own is not None:
+                # The kernel declines rows without a key.
+                keys = pc.if_else(self._has_strangers(texts[2], afters), None, keys)
+            made = self.kernel.fitted(*(column.cast(pa.binary()) for column in (keys, afters)))
         if made is None:
             return self._by_cells(texts)
         *columns, is_declined = made.columns
         rounded = pa.repeat(pa.scalar(0, pa.int32()), len(made))
-        found = pa.RecordBatch.from_arrays([*columns, rounded], schema=self._schema)
+        columns += [rounded, pa.nulls(len(made), pa.string())]
+        found = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         declined = pc.indices_nonzero(is_declined).to_pylist()
         if not declined:
             return found, {}
@@ -146,9 +166,19 @@ class Fit:
         pieces = _pieces(declined, len(made))
         return merged([found, others], pieces), {declined[n]: why for n, why in failures.items()}
 
+    def _has_strangers(self, columns: pa.Array, afters: pa.Array) -> pa.Array:
+        """Return which rows have values without a column, or that may be."""
+        own = self.own
+        encoded = columns.dictionary_encode()
+        flags = [bool(own and own.strangers(text)) for text in encoded.dictionary.to_pylist()]
+        found = pa.array([*flags, True], pa.bool_()).take(
+            pc.fill_null(encoded.indices, len(encoded.dictionary))
+        )
+        return pc.and_(found, pc.is_valid(afters))
+
     def _by_cells(self, texts: Iterable[pa.Array]) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
-        pairs = zip(*(column.to_pylist() for column in texts), strict=True)
-        found = [fitted_texts(key, after, *self.cells) for key, after in pairs]
+        each = zip(*(column.to_pylist() for column in texts), strict=True)
+        found = [fitted_texts(key, after, self.cells, columns) for key, after, columns in each]
         failures = [one.failure for one in found]
         columns = [
             built([getattr(one, field.name) for one in found], field.type, failures)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.typed.cells import CellError, Cells, RowCells, field_cell, fitted_row
-from changewire.engines.typed.readings import CHANGE_TEXT, EXACT_TEXT, KEY_TEXT, TYPED_BY
+from changewire.engines.typed.own import Own, own_columns
+from changewire.engines.typed.readings import CHANGE_TEXT, EXACT_TEXT, KEY_TEXT, untyped
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal, apply_failed
 from changewire_messages.hooks import exact_number
@@ -31,6 +32,7 @@ class Fitted(NamedTuple):
         content: Columns of the row; None for a delete.
         failure: Why it does not fit; None if it does.
         rounded: How many numbers were rounded.
+        rescued: JSON text of the values that do not fit; None if all do.
     """
 
     key: str
@@ -38,6 +40,7 @@ class Fitted(NamedTuple):
     content: dict[str, Any] | None
     failure: Refusal | None
     rounded: int = 0
+    rescued: str | None = None
 
 
 def key_cells(columns: Iterable[pa.Field]) -> Cells:
@@ -50,23 +53,43 @@ def row_cells(columns: Iterable[pa.Field], *, exact: bool = False) -> RowCells:
     return RowCells(map(untyped, columns), EXACT_TEXT if exact else CHANGE_TEXT)
 
 
-def fitted_texts(key: str, after: str | None, of_key: Cells, of_row: RowCells) -> Fitted:
-    """Return the columns of a change, by the texts of its key and of its row."""
-    named = content = failure = None
+class Fitting(NamedTuple):
+    """What fits the texts of changes into columns.
+
+    Attributes:
+        key: What fits the columns of keys.
+        row: What fits those of rows.
+        own: Given if the columns are those of messages.
+    """
+
+    key: Cells
+    row: RowCells
+    own: Own | None = None
+
+
+def fitted_texts(key: str, after: str | None, cells: Fitting, columns: str | None = None) -> Fitted:
+    """Return the columns of a change, by the texts of its key and of its row.
+
+    `columns` is the text of those that the message declares or shows.
+    """
+    named = content = failure = rescued = None
     used: list[str] = []
     pointer = "/key"
     try:
-        named = _key_columns(key, of_key)
+        named = _key_columns(key, cells.key)
         key = key_text(named)
         pointer = "/after"
-        content = None if after is None else _row_columns(after, of_row, used)
+        if after is not None and cells.own is not None:
+            content, rescued = own_columns(after, cells.row, cells.own, columns, used)
+        elif after is not None:
+            content = _row_columns(after, cells.row, used)
     except CellError as error:
         code = "schema-mismatch" if pointer == "/key" else error.issue.code
         expected = f"expected {error.issue.expected}, found {error.issue.actual_type}"
         failure = Refusal(code, f"{pointer}{error.issue.place}", expected)
     except Exception as error:  # noqa: BLE001 - one row must not end the stream
         failure = apply_failed(error, pointer, _STEP)
-    return Fitted(key, named, content, failure, used.count(ROUNDED_NUMBER))
+    return Fitted(key, named, content, failure, used.count(ROUNDED_NUMBER), rescued)
 
 
 def built(values: Sequence[Any], kind: pa.DataType, failures: list[Refusal | None]) -> pa.Array:
@@ -95,9 +118,3 @@ def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
 def _row_columns(text: str, cells: RowCells, used: list[str]) -> dict[str, Any]:
     """Return the columns of a row; those that the table lacks stay in the log."""
     return fitted_row(cells.renamed(_parsed(text), "", []), cells.cells, "", used)
-
-
-def untyped(column: pa.Field) -> pa.Field:
-    """Return a column that does not say which schema gave it its type."""
-    metadata = {k: v for k, v in (column.metadata or {}).items() if k != TYPED_BY.encode()}
-    return column.with_metadata(metadata)

@@ -8,17 +8,17 @@ from typing import Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
 
-from changewire.changes import embedded
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.by_table import Unmatched
 from changewire.engines.options import TableOptions
+from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, Template
 from changewire.tables.reserved import reserved_places
 from changewire.tables.routing import Routing
 
-Rows: TypeAlias = Literal["json", "embedded"] | pa.Schema
+Rows: TypeAlias = Literal["json", "auto"] | pa.Schema
 """How one table has its rows."""
 
 
@@ -51,9 +51,9 @@ class AppliedOptions:
         return any(one != "json" for one in self.rows.values())
 
     @property
-    def has_embedded(self) -> bool:
-        """Whether a table has the columns that the schemas in messages declare."""
-        return "embedded" in self.rows.values()
+    def are_auto(self) -> bool:
+        """Whether a table has the columns that messages declare or show."""
+        return any(isinstance(one, str) and one == "auto" for one in self.rows.values())
 
     @property
     def has_json(self) -> bool:
@@ -64,6 +64,14 @@ class AppliedOptions:
         """Return how a table has its rows."""
         name = ".".join(target.origin)
         return self.rows.get(name, self.rows.get(ANY, "json"))
+
+    def row_options(self, target: Target) -> RowOptions:
+        """Return how the values of the changes of a table become columns."""
+        rows, asked = self.rows_of(target), self.tables.misfits
+        is_exact = self.tables.numbers == "refuse"
+        if isinstance(rows, str):
+            return RowOptions(is_exact, asked or "rescue")
+        return RowOptions(is_exact, "rescue" if asked == "rescue" else None, frozenset(rows.names))
 
     def unmatched(self, targets: Iterable[Target]) -> Unmatched | None:
         """Return the names of types that none of some tables has; None without any."""
@@ -96,8 +104,6 @@ def applied_options(
 def _rows(row_schema: Any, decode_options: DecodeOptions | None) -> Rows:
     if isinstance(row_schema, str) and row_schema == "json":
         return "json"
-    if isinstance(row_schema, str) and row_schema == "embedded":
-        if decode_options is not None:
-            embedded.check_format(decode_options.format)
-        return "embedded"
+    if isinstance(row_schema, str) and row_schema in {"auto", "embedded"}:
+        return "auto"
     return given_columns(row_schema, decode_options)

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw
 
-from changewire.engines.declared import columns_of_text
 from changewire.engines.errors import OutputError
+from changewire.engines.options import SchemaEvolution
+from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
+from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.types import (
     StructJson,
     columns_as_json,
@@ -22,24 +24,10 @@ from changewire.engines.typed.types import (
     struct_json,
 )
 from changewire.tables.names import Target
-from changewire.tables.routing import WRITE, Refusal, RouteKey, Routes, apply_failed, goes_to_all
+from changewire.tables.routing import Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
 _GIVEN = ""
 """Instead of the text of declared columns: those that are given."""
-
-
-class SchemaOf(Struct, frozen=True):
-    """What the schemas in messages of a route declare; None without one that can be read.
-
-    Attributes:
-        route: Where the messages come from.
-        columns: Text of the columns, see `changewire.engines.declared`.
-        has_schema: Whether the messages have a schema.
-    """
-
-    route: RouteKey
-    columns: str | None
-    has_schema: bool
 
 
 @dataclass(frozen=True)
@@ -51,14 +39,14 @@ class BatchSources:
         changes: How many changes there are.
         key_missing: How many of them have no key; they go nowhere.
         keys: Columns of the keys, by where changes come from; and how many changes have them.
-        schemas: What those in messages declare, in the order of their first messages.
+        columns: Columns that their messages declare or show, by where they come from.
     """
 
     route_keys: list[RouteKey]
     changes: int
     key_missing: int
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
-    schemas: list[SchemaOf] = field(default_factory=list)
+    columns: dict[RouteKey, list[CarriedColumn]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,25 +57,17 @@ class RefusedRows:
         routes: Where they come from.
         why: Why they are refused.
         keys: If given, only changes that name their rows by other columns.
-        columns: If given, only changes with a row whose message declares these columns; None: that
-            declares none.
-        has_schema: For these, whether their message has a schema.
     """
 
     routes: list[RouteKey]
     why: Refusal
     keys: tuple[str, ...] | None = None
-    columns: str | UnsetType | None = UNSET
-    has_schema: bool = True
 
     def takes(self, row: Mapping[str, Any]) -> bool:
         """Whether the decoded row of a change from these sources is one of them."""
-        if self.keys is not None:
-            return row["key"] is not None and _names(row["key"]) != sorted(self.keys)
-        if self.columns is not UNSET:
-            is_same = row["columns"] == self.columns and row["after"] is not None
-            return is_same and (row["schema_fingerprint"] is not None) == self.has_schema
-        return True
+        if self.keys is None:
+            return True
+        return row["key"] is not None and _names(row["key"]) != sorted(self.keys)
 
 
 def _names(key: str) -> list[str]:
@@ -117,7 +97,9 @@ class TableRules(Protocol[ShapeT_co]):
         """Whether values of a type, which has no map, can be compared, so that they name rows."""
         ...
 
-    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> ShapeT_co:
+    def shape(
+        self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions
+    ) -> ShapeT_co:
         """Return how a table has its rows, JSON text without columns; or raise a ValueError."""
         ...
 
@@ -191,41 +173,43 @@ def table_plan(
     rules: TableRules[ShapeT],
 ) -> TablePlan[ShapeT]:
     """Return how a table, whose changes come from routes, has its rows after a batch."""
-    rows, current = options.rows_of(table.target), table.columns
+    rows, how = options.rows_of(table.target), options.row_options(table.target)
     if isinstance(rows, str) and rows == "json":
-        return TablePlan(rules.shape(None, (), exact=False))
+        return TablePlan(rules.shape(None, (), how))
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
-    used = [schema for schema in sources.schemas if schema.route in routes]
-    reasons: dict[str, str] = {}
+    evolution = options.tables.schema_evolution
     if isinstance(rows, str):
-        texts = dict.fromkeys(one.columns for one in used if one.columns is not None)
-        by_schema = {text: columns_of_text(text) for text in texts}
+        carried = [one for route in routes for one in sources.columns.get(route, ())]
+        columns = auto_columns(table.columns, carried, evolution, rules)
+        named = {one.name for one in carried} & {one["name"] for one in columns["fields"]}
     else:
-        by_schema = {_GIVEN: columns_as_json(rows)}
-    faults = {one: rules.fault(columns) for one, columns in by_schema.items()}
-    reasons |= {one: fault for one, fault in faults.items() if fault is not None}
-    kept = [(one, rules.kept(of)) for one, of in by_schema.items() if one not in reasons]
-    found = evolved(current, kept, options.tables.schema_evolution, rules.widens)
-    reasons |= found.refused
-    if not isinstance(rows, str) and reasons:
-        raise OutputError(f"{table.target.name}: {reasons[_GIVEN]}")
-    refusals += _mismatches(used, reasons) if isinstance(rows, str) else ()
+        columns = _given(table, columns_as_json(rows), evolution, rules)
+        named = {*rows.names}
     of_key = struct_json([field_json(one, "string") for one in keys or ()])
-    fault = key_fault(keys or (), found.columns, rules.compares) or rules.fault(of_key)
+    fault = key_fault(keys or (), columns, rules.compares) or rules.fault(of_key)
     if fault is not None:
         return unusable(routes, Refusal("key-mismatch", "/key", fault))
-    if not keys or not found.columns["fields"]:
+    if not keys or not columns["fields"]:
         return TablePlan(None, refusals)
-    has_changed = current is not None and sql_name(current) != sql_name(found.columns)
-    fields = (field for one, of in kept if one not in found.refused for field in of["fields"])
-    named = frozenset([*keys, *(field["name"] for field in fields)])
-    columns = _written(found.columns, table.named, named)
+    has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
+    all_named = frozenset({*keys, *named})
     try:
-        shape = rules.shape(columns, keys, exact=options.tables.numbers == "refuse")
+        shape = rules.shape(_written(columns, table.named, all_named), keys, how)
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
-    return TablePlan(shape, refusals, has_changed, named=named)
+    return TablePlan(shape, refusals, has_changed, named=all_named)
+
+
+def _given(
+    table: TableThere, given: StructJson, how: SchemaEvolution, rules: TableRules[ShapeT]
+) -> StructJson:
+    """Return the columns of a table after it got those that a user gives."""
+    fault = rules.fault(given)
+    found = evolved(table.columns, [(_GIVEN, rules.kept(given))], how, rules.widens)
+    if fault is not None or found.refused:
+        raise OutputError(f"{table.target.name}: {fault or found.refused[_GIVEN]}")
+    return found.columns
 
 
 def unusable(routes: list[RouteKey], why: Refusal) -> TablePlan[Any]:
@@ -267,16 +251,3 @@ def _other_keys(
             if any({one.lower() for one in other} == folded for other in others):
                 text += ", and a key with names of another case is another one"
             yield RefusedRows([route], Refusal("key-mismatch", "/key", text), keys)
-
-
-def _mismatches(schemas: list[SchemaOf], reasons: Mapping[str, str]) -> Iterator[RefusedRows]:
-    """Yield why rows are refused whose schemas do not fit; `reasons` are by declared columns."""
-    for schema in schemas:
-        lack = "the schema in the message declares no columns that can be read"
-        lack = lack if schema.has_schema else "the message has no schema"
-        reason = lack if schema.columns is None else reasons.get(schema.columns)
-        if reason is not None and schema.route[1] == WRITE:
-            why = Refusal("schema-mismatch", "/after", reason)
-            yield RefusedRows(
-                [schema.route], why, columns=schema.columns, has_schema=schema.has_schema
-            )

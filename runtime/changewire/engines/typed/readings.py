@@ -197,6 +197,12 @@ def reading_of(field: pa.Field, typed_by: str = "") -> str:
     return found if found in READINGS else ""
 
 
+def untyped(column: pa.Field) -> pa.Field:
+    """Return a column that does not say which schema gave it its type."""
+    metadata = {k: v for k, v in (column.metadata or {}).items() if k != TYPED_BY.encode()}
+    return column.with_metadata(metadata)
+
+
 def kernel_readings(fields: Iterable[pa.Field], typed_by: str = "") -> Iterator[str]:
     """Yield `reading_of` columns and all fields of structs in them, each before its own fields."""
     for field in fields:

@@ -59,7 +59,7 @@ def columns_of(struct: StructJson) -> pa.Schema:
 
 def columns_as_json(columns: Iterable[pa.Field]) -> dict[str, Any]:
     """Return columns as `columns_of` takes them."""
-    return struct_json([*map(_field_as_json, columns)])
+    return struct_json([*map(field_as_json, columns)])
 
 
 def row_columns(columns: Iterable[pa.Field]) -> pa.Schema:
@@ -167,7 +167,8 @@ def _list(items: pa.DataType) -> pa.DataType:
     return pa.list_(pa.field("element", items))
 
 
-def _field_as_json(field: pa.Field) -> dict[str, Any]:
+def field_as_json(field: pa.Field) -> dict[str, Any]:
+    """Return a column in the JSON form of a StructType."""
     texts = (
         (name.decode(errors="replace"), text.decode(errors="replace"))
         for name, text in (field.metadata or {}).items()

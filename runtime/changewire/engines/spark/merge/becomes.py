@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.changelog.shapes import RESCUED
 from changewire.engines.json_rows import KEY, with_key
 from changewire.engines.spark.merge.facts import RowText
 from changewire.engines.spark.merge.hard import STATE, decided
@@ -67,7 +68,7 @@ def becomes(
     if held.deletes is not None and held.deleted is not None:
         late = easy.where((F.col("kind") != DELETE) & (F.col("major") <= held.deleted))
         found = without_deleted(found, late, held.deletes)
-    rows = _rows(found)
+    rows = _rows(found, shape)
     return Becomes(rows if shape.is_typed else rows_with_key(rows, text), hard)
 
 
@@ -78,12 +79,13 @@ def _patched(mutations: DataFrame, shape: Shape, table: DataFrame) -> DataFrame:
     return mutations.join(rows, is_row_of(row, shape), "left_semi").select("key")
 
 
-def _rows(found: DataFrame) -> DataFrame:
+def _rows(found: DataFrame, shape: Shape) -> DataFrame:
     """Return the newest mutations as rows of a table."""
     state = F.struct(
         *ORDER,
         (F.col("kind") == DELETE).alias("deleted"),
         F.lit(None).cast("string").alias("columns"),
+        (F.col(RESCUED) if shape.is_typed else F.lit(None).cast("string")).alias(RESCUED),
     )
     is_decided = F.lit(False).alias("decided")  # noqa: FBT003 - a column of this value
     return found.select(NAMED, CONTENT, state.alias(STATE), is_decided)

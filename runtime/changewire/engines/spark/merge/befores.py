@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import EFFECT
+from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.spark.merge.from_log import is_change, with_effects
 from changewire.engines.spark.merge.mutations import PLACE
 from changewire.engines.spark.parts import position_columns
@@ -125,4 +125,5 @@ def _deletes(groups: DataFrame) -> DataFrame:
         F.lit(0).cast("bigint").alias("minor"),
         *(one["place"][name].alias(name) for name in PLACE),
         F.lit(None).cast("string").alias("after"),
+        F.lit(None).cast("string").alias(DECLARED),
     )

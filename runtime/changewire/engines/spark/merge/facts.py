@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, Row
+import msgspec
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.by_table import ChangesByTable, TableChanges
@@ -21,6 +21,7 @@ from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import (
     deletes_something,
     is_change,
+    is_incomplete,
     is_truncate,
     order_column,
     source_columns,
@@ -28,13 +29,17 @@ from changewire.engines.spark.merge.from_log import (
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.typed.plan import BatchSources, SchemaOf
+from changewire.engines.typed.auto import MOST_COLUMNS, CarriedColumn
+from changewire.engines.typed.plan import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import NAMES, UNROUTED, WRITE, RouteKey, Routing, in_order, route_op
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
+
+_MOST_KINDS: Final = 4 * MOST_COLUMNS
+"""Columns of a source and their types that a batch is planned by, at most."""
 
 
 class RowText(Enum):
@@ -59,7 +64,7 @@ class BatchFacts:
         moves: How many changes moved a row to another key.
         texts: How the texts of rows have the columns of their keys, by where they come from.
         by_table: How many changes there are, and how many of them have no key.
-        old: How many changes were landed before logs had effects.
+        old: How many changes were landed before logs had all that is read of them.
     """
 
     operations: Counter[str]
@@ -134,7 +139,7 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
     found = {
         **facts_columns(),
         "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
-        "old": F.count_if((F.col("kind") == CHANGE) & F.col(EFFECT).isNull()),
+        "old": F.count_if(is_incomplete()),
         "least": F.min(F.when(has_key & F.col(EFFECT).isin(*APPLIED) & (op != DELETE), major)),
         "hard": F.count_if(has_key & F.col(EFFECT).isin(*APPLIED) & is_hard),
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
@@ -228,30 +233,30 @@ def _sources(
     )
 
 
-def schemas_of(rows: DataFrame, routes: set[RouteKey]) -> list[SchemaOf]:
-    """Return what the schemas in messages of routes declare, in the order of their first messages.
+def carried_of(rows: DataFrame, routes: set[RouteKey]) -> dict[RouteKey, list[CarriedColumn]]:
+    """Return the columns that messages of routes declare or show.
 
-    Only numbers are aggregated: for others Spark sorts the rows.
+    Of each route the most frequent ones are returned, more than a table may have.
     """
-    topic, partition, offset, _ = position_columns()
-    groups = {
-        "op": F.when(F.col("op").isin(*WRITES), "upsert").otherwise(F.col("op")),
-        **{name: F.col("source")[name] for name in NAMES},
-        "has_schema": F.col("schema_fingerprint").isNotNull(),
-        "declared": F.col(DECLARED),
-        "topic": topic,
-        "partition": partition,
-    }
-    has_some = F.col("after").isNotNull() | F.col("schema_fingerprint").isNotNull()
-    chosen = rows.where((is_change() | is_truncate()) & has_some)
-    grouped = chosen.groupBy(*(column.alias(name) for name, column in groups.items()))
-    first: dict[SchemaOf, Any] = {}
-    for group in grouped.agg(F.min(offset).alias("offset")).collect():
-        if (route := route_key(group)) in routes:
-            one = SchemaOf(route, group["declared"], group["has_schema"])
-            place = group["topic"], group["partition"], group["offset"]
-            first[one] = min(place, first.get(one, place))
-    return [one for one, _ in sorted(first.items(), key=itemgetter(1))]
+    place = F.struct(*position_columns())
+    has_columns = (is_change() | is_truncate()) & F.col(DECLARED).isNotNull()
+    groups = [F.col("op"), *source_columns()]
+    grouped = rows.where(has_columns).groupBy(*groups, F.col(DECLARED))
+    texts = grouped.agg(F.count("*").alias("rows"), F.min(place).alias("place"))
+    kinds = F.from_json(DECLARED, "map<string,string>")
+    each = texts.select("op", *NAMES, "rows", "place", F.posexplode(kinds))
+    first = F.min(F.struct("place", "pos")).alias("first")
+    sums = each.groupBy("op", *NAMES, "key", "value").agg(F.sum("rows").alias("rows"), first)
+    ranked = Window.partitionBy("op", *NAMES).orderBy(F.desc("rows"), "key", "value")
+    few = sums.withColumn("_rank", F.row_number().over(ranked)).where(F.col("_rank") <= _MOST_KINDS)
+    found: dict[RouteKey, list[CarriedColumn]] = {}
+    for one in few.collect():
+        if (route := route_key(one)) in routes:
+            kind = one["value"] if one["value"][:1] != "{" else msgspec.json.decode(one["value"])
+            at = (*one["first"]["place"], one["first"]["pos"])
+            column = CarriedColumn(one["key"], kind, one["rows"], at)
+            found.setdefault(route, []).append(column)
+    return found
 
 
 def known_log(

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines import effects
 from changewire.engines.known import KnownLog
-from changewire.engines.layout import CHANGE, CONTROL, EFFECT
+from changewire.engines.layout import CHANGE, CONTROL, DECLARED, EFFECT
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
@@ -20,7 +20,7 @@ from changewire.tables.routing import NAMES, TRUNCATE, Routing, has_one_source
 
 def with_effects(rows: DataFrame) -> DataFrame:
     """Return rows of a log with the effects of changes that were landed before logs had them."""
-    is_old = (F.col("kind") == CHANGE) & F.col(EFFECT).isNull()
+    is_old = is_incomplete()
     old = rows.where(is_old)
     if old.isEmpty():
         return rows
@@ -33,6 +33,12 @@ def with_effects(rows: DataFrame) -> DataFrame:
     return rows.where(~F.coalesce(is_old, F.lit(False))).unionByName(  # noqa: FBT003 - a column
         old.mapInArrow(each, schema)
     )
+
+
+def is_incomplete() -> Column:
+    """Return the condition that a change was landed before logs had all that is read of it."""
+    lacks_columns = F.col("after").isNotNull() & F.col(DECLARED).isNull()
+    return (F.col("kind") == CHANGE) & (F.col(EFFECT).isNull() | lacks_columns)
 
 
 def deletes_something() -> Column:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import not_applied
 from changewire.engines.by_table import ChangesByTable
+from changewire.engines.changelog.shapes import RESCUED
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
@@ -21,7 +22,7 @@ from changewire.engines.spark.frames import persisted
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.becomes import becomes, rows_with_key
 from changewire.engines.spark.merge.befores import moved
-from changewire.engines.spark.merge.facts import BatchFacts, RowText, schemas_of
+from changewire.engines.spark.merge.facts import BatchFacts, RowText, carried_of
 from changewire.engines.spark.merge.from_log import feeds, is_truncate
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held, logged_deletes
@@ -41,7 +42,7 @@ from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.session import is_remote
-from changewire.engines.typed.plan import BatchSources, TablePlan, plans
+from changewire.engines.typed.plan import TablePlan, plans
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
@@ -123,8 +124,9 @@ class BatchMerge:
             lambda one: SparkTable(one.name, self.options.format).source(self.spark),
         )
         self._refuse_routes(routes)
-        if self.options.has_embedded:
-            sources = self._with_schemas()
+        if self.options.are_auto:
+            columns = carried_of(self.rows, {*sources.route_keys})
+            sources = replace(sources, columns=columns)
         found, refusals = plans(
             routes,
             lambda target, keys: plan(
@@ -152,10 +154,6 @@ class BatchMerge:
         if self.options.tables.apply_truncates and self.facts.operations["truncate"]:
             is_lost = is_truncate() & F.col("sequence").isNull()
             self.refused.by_rows.append((is_lost, REFUSALS["truncate-without-sequence"]))
-
-    def _with_schemas(self) -> BatchSources:
-        sources = self.facts.sources
-        return replace(sources, schemas=schemas_of(self.rows, {*sources.route_keys}))
 
     def _accepted(self) -> DataFrame:
         """Return the rows of the batch that are not refused by a condition."""
@@ -301,8 +299,10 @@ class BatchMerge:
 
     def _fitting(self, found: DataFrame, how: _How) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
-        ((failures, rounded),) = found.agg(F.count(FAILURE), F.sum(ROUNDED)).collect()
-        self.counts["rounded_numbers"] += rounded or 0
+        rescued = F.sum(F.size(F.json_object_keys(RESCUED)))
+        sums = F.count(FAILURE), F.sum(ROUNDED), rescued
+        ((failures, rounded, values),) = found.agg(*sums).collect()
+        self.counts += Counter(rounded_numbers=rounded or 0, rescued_values=values or 0)
         if not failures:
             return found
         return _without(found, self._refused(found.where(F.col(FAILURE).isNotNull())), how)

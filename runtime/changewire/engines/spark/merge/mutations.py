@@ -21,8 +21,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.engines.changelog.shapes import RESCUED
 from changewire.engines.json_rows import ROW
-from changewire.engines.layout import EFFECT
+from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.mutations import APPLIED, DELETE
@@ -74,7 +75,8 @@ def mutation_type(shape: Shape) -> StructType:
         StructField(CONTENT, shape.content_type),
         StructField(FAILURE, FAILURE_TYPE),
     ]
-    return StructType([*fields, StructField(ROUNDED, IntegerType())] if shape.is_typed else fields)
+    typed = [StructField(ROUNDED, IntegerType()), StructField(RESCUED, StringType())]
+    return StructType([*fields, *typed] if shape.is_typed else fields)
 
 
 def mutations_of(
@@ -92,7 +94,7 @@ def mutations_of(
         shape: How the table has its rows.
         moved: Deletes of keys that rows have left, as `befores.Moved.deletes`.
         has_moves: Whether a change may have moved a row to another key.
-        misfits: Gets how many changes do not fit, or only by rounding; more if Spark tries again.
+        misfits: Gets how many changes do not fit, or not as they are; more if Spark tries again.
 
     Returns:
         Columns of `mutation_type`. The text of a key is equal for keys that name one row.
@@ -115,6 +117,7 @@ def mutations_of(
         written["minor"].alias("minor"),
         *position_columns(),
         F.when(written["kind"] != DELETE, F.col("after")).alias("after"),
+        DECLARED,
     )
     if moved is not None:
         found = found.unionByName(moved.drop("source"))
@@ -122,7 +125,7 @@ def mutations_of(
         named = F.struct("key").alias(NAMED)
         nothing = F.lit(None).cast(FAILURE_TYPE).alias(FAILURE)
         return found.select(*_names(), named, F.col("after").alias(CONTENT), nothing)
-    return found.select(*_names(), "after").mapInArrow(
+    return found.select(*_names(), "after", DECLARED).mapInArrow(
         FitMutations(shape, misfits), mutation_type(shape)
     )
 
@@ -190,17 +193,19 @@ class FitMutations:
 
     def _fitted(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        found = self._shape.rows.fit(columns["key"], columns.pop("after"))
+        found = self._shape.rows.fit(columns["key"], columns.pop("after"), columns.pop(DECLARED))
         failures = (found.failures.get(index) for index in range(len(batch)))
         if self._misfits is not None:
             rounded = pc.sum(found.rounded).as_py() or 0
-            self._misfits.add(len(found.failures) + rounded)
+            rescued = len(batch) - found.rescued.null_count
+            self._misfits.add(len(found.failures) + rounded + rescued)
         reasons = [why and why._asdict() for why in failures]
         columns |= {
             "key": found.key,
             NAMED: found.named,
             CONTENT: found.content,
             ROUNDED: found.rounded,
+            RESCUED: found.rescued,
             FAILURE: pa.array(reasons, schema.field(FAILURE).type),
         }
         arrays = [columns[name].cast(schema.field(name).type) for name in schema.names]

@@ -8,13 +8,11 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any, NamedTuple, cast
 
-from msgspec import UNSET
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
 from changewire.engines.applied import owner_in, source_in
 from changewire.engines.errors import OutputError
-from changewire.engines.layout import DECLARED
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
@@ -22,6 +20,7 @@ from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.types import nullable
 from changewire.engines.typed.evolve import joined_type
+from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.plan import (
     BatchSources,
     RefusedRows,
@@ -100,8 +99,8 @@ class _Rules(NamedTuple):
         del kind  # Spark compares all but maps
         return True
 
-    def shape(self, columns: StructJson | None, keys: tuple[str, ...], *, exact: bool) -> Shape:
-        return JsonShape() if columns is None else TypedShape(_struct(columns), keys, exact=exact)
+    def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
+        return JsonShape() if columns is None else TypedShape(_struct(columns), keys, how)
 
 
 def plan(
@@ -178,11 +177,6 @@ def is_refused(refused: RefusedRows) -> Any:
         names = F.array_sort(F.json_object_keys("key"))
         is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
         return is_one & F.col("key").isNotNull() & is_other
-    if refused.columns is not UNSET:
-        is_same = F.col(DECLARED).eqNullSafe(F.lit(refused.columns)) & F.col("after").isNotNull()
-        fingerprint = F.col("schema_fingerprint")
-        has_it = fingerprint.isNotNull() if refused.has_schema else fingerprint.isNull()
-        return is_one & is_same & has_it
     return is_one & (F.col("key").isNotNull() | is_truncate())
 
 

@@ -11,6 +11,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 from changewire.engines.changelog.shapes import JsonRows, TypedRows
 from changewire.engines.json_rows import COMMENTS, KEY, ROW
 from changewire.engines.spark.types import arrow_type, struct_columns, struct_of
+from changewire.engines.typed.own import USUAL, RowOptions
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
@@ -53,12 +54,12 @@ class TypedShape:
 
     is_typed = True
 
-    def __init__(self, row: StructType, keys: Sequence[str], *, exact: bool = False) -> None:
-        """Remember the type of rows, the columns of their key, and if no number is rounded."""
+    def __init__(self, row: StructType, keys: Sequence[str], how: RowOptions = USUAL) -> None:
+        """Remember the type of rows, the columns of their key, and how values become columns."""
         names = {*row.names}
         named = [row[name] if name in names else StructField(name, StringType()) for name in keys]
         only = [field for field in named if field.name not in names]
-        self.rows: TypedRows = TypedRows(struct_columns(row), keys, exact=exact)
+        self.rows: TypedRows = TypedRows(struct_columns(row), keys, how)
         self.keys: tuple[str, ...] = self.rows.keys
         self.columns: StructType = StructType([*only, *row.fields, _STATE])
         self.named_type: StructType = StructType(named)

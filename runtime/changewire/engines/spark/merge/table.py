@@ -33,6 +33,7 @@ from changewire.engines.spark.merge.plan import There, check_columns
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
+from changewire.engines.typed.own import ROWS, rows_text
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -121,6 +122,7 @@ class SparkTable:
             named = frozenset(columns.names)
             if shape.is_typed:
                 owned[COLUMNS] = property_text(sorted(named))
+                owned[ROWS] = rows_text(shape.rows.how)
             self.format.create(spark, self.target, columns, owned)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
             return There(columns, shape.keys, owned, named)

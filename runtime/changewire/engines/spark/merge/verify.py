@@ -26,6 +26,7 @@ from changewire.engines.spark.merge.resume import log_of_tables
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.types import nullable
+from changewire.engines.typed.own import rows_in
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
@@ -88,9 +89,8 @@ def shape_of(there: There) -> Shape:
     if set(there.columns.names) == set(JsonShape().columns.names):
         return JsonShape()
     row: StructType = nullable(there.columns)
-    return TypedShape(
-        StructType([one for one in row.fields if one.name != COLUMN]), there.keys or ()
-    )
+    columns = StructType([one for one in row.fields if one.name != COLUMN])
+    return TypedShape(columns, there.keys or (), rows_in(there.properties))
 
 
 def _faults(  # noqa: PLR0917 - the parts of a comparison

@@ -1,0 +1,96 @@
+"""The types that the values of rows show, as text that a log keeps.
+
+Messages without a schema show the types of their values: numbers, text, truth values; and
+Aerospike's say which text represents bytes. The text is that of `changewire.engines.declared`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.declared import VOID
+from changewire.engines.layout import CHANGE, DECLARED
+from changewire.engines.native import carried_of
+from changewire.engines.typed.readings import JSON
+
+_FRACTION: Final = frozenset(b".eE")
+_NOT_FINITE: Final = frozenset({b'"NaN"', b'"Infinity"', b'"-Infinity"'})
+"""Floats that JSON has no number for."""
+
+_KINDS: Final = {
+    **dict.fromkeys(b"{[", JSON),
+    **dict.fromkeys(b"tf", "boolean"),
+    ord("n"): None,
+    ord('"'): "string",
+}
+"""Types of values by their first byte; all others are numbers."""
+
+_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_attributes: Final = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def text_of_row(after: str, attributes: str | None) -> str | None:
+    """Return the text of the columns that a row of a log shows; None if it is not an object.
+
+    Args:
+        after: The row.
+        attributes: Attributes of its change, in which Aerospike's bins of bytes are named.
+    """
+    try:
+        of_bytes = {*_bytes_in(attributes)} if attributes is not None else ()
+        row = _raw(after)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None  # it is not a row of a log; fitting it to its table says so
+    found = {name: kind for name, raw in row.items() if (kind := _kind(name, raw, of_bytes))}
+    return msgspec.json.encode(found).decode()
+
+
+def _kind(name: str, raw: msgspec.Raw, of_bytes: Collection[str]) -> str | None:
+    value = bytes(raw)
+    kind = _KINDS.get(value[0], "")
+    if kind == "":
+        return "long" if _FRACTION.isdisjoint(value) else "double"
+    if kind == "string":
+        return "binary" if name in of_bytes else VOID if value in _NOT_FINITE else kind
+    return kind
+
+
+def _bytes_in(attributes: str) -> Iterator[str]:
+    """Yield the names of bins whose text represents bytes; a particle type is a number."""
+    bins = _attributes(attributes).get("bins")
+    for name, note in bins.items() if isinstance(bins, dict) else ():
+        kind = note.get("type") if isinstance(note, dict) else None
+        if kind == "blob" or type(kind) is int:
+            yield name
+
+
+def with_carried(rows: pa.Table) -> pa.Table:
+    """Return rows of a log with the types that values show, where `DECLARED` is NULL."""
+    lacks = pc.and_(pc.is_valid(rows["after"]), pc.is_null(rows[DECLARED]))
+    lacks = pc.and_(lacks, pc.equal(rows["kind"], CHANGE))
+    if not pc.any(lacks).as_py():
+        return rows
+    texts = carried(*(rows[name].combine_chunks() for name in ("after", "attributes")))
+    place = rows.column_names.index(DECLARED)
+    return rows.set_column(place, DECLARED, pc.if_else(lacks, texts, rows[DECLARED]))
+
+
+def carried(afters: pa.Array, attributes: pa.Array) -> pa.Array:
+    """Return the texts of the columns that rows show, NULL without a row."""
+    made = carried_of(afters, attributes)
+    if made is None:
+        declined = pc.is_valid(afters)
+        found: list[str | None] = [None] * len(afters)
+    else:
+        texts, declined = made.columns
+        if not pc.any(declined).as_py():
+            return texts
+        found = texts.to_pylist()
+    for index in pc.indices_nonzero(declined).to_pylist():
+        found[index] = text_of_row(afters[index].as_py(), attributes[index].as_py())
+    return pa.array(found, pa.string())

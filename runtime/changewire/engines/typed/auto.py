@@ -1,0 +1,132 @@
+"""The columns of a table by what its messages declare of their rows, or show by their values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from changewire.engines.declared import VOID, field_of, kind_of
+from changewire.engines.options import SchemaEvolution
+from changewire.engines.typed.evolve import joined_type, new_fault
+from changewire.engines.typed.readings import JSON
+from changewire.engines.typed.types import StructJson, field_json, sql_name, struct_json
+
+MOST_COLUMNS: Final = 1000
+"""Columns that a table gets at most; values of others are rescued."""
+
+_INTEGERS: Final = frozenset({"byte", "short", "integer", "long"})
+_FLOATS: Final = frozenset({"float", "double"})
+
+_Field = Mapping[str, Any]
+
+
+class CarriedColumn(NamedTuple):
+    """A column of some messages.
+
+    Attributes:
+        name: Its name.
+        kind: Its type, in the JSON form of a StructType, `JSON` or `VOID`.
+        rows: How many rows have it.
+        first: Place of the first message that has it, and its number there.
+    """
+
+    name: str
+    kind: Any
+    rows: int
+    first: tuple[Any, ...]
+
+
+class Rules(Protocol):
+    """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
+
+    def kept(self, columns: StructJson) -> StructJson:
+        """Return columns with the types that a table has for theirs."""
+        ...
+
+    def fault(self, columns: StructJson) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
+        ...
+
+    def widens(self, there: Any, wider: Any) -> bool:
+        """Whether a column's type can become another one, which has all of its values."""
+        ...
+
+
+def auto_columns(
+    there: StructJson | None,
+    carried: Iterable[CarriedColumn],
+    how: SchemaEvolution,
+    rules: Rules,
+) -> StructJson:
+    """Return the columns of a table after a batch.
+
+    New columns come in the order of their first messages. The type of a new column is that of most
+    of its rows, or a wider one that has the values of others too, so the order of messages does
+    not matter. A column keeps its type, unless the table can widen it.
+
+    Args:
+        there: The table's columns; None if it does not exist.
+        carried: Columns of the messages of the batch.
+        how: Whether a table that exists gets other columns.
+        rules: What tables can have.
+    """
+    found: dict[str, _Field] = {one["name"]: one for one in (there or struct_json([]))["fields"]}
+    if there is not None and how == "strict":
+        return struct_json([*found.values()])
+    for name, kinds in _by_name(carried):
+        if name in found:
+            found[name] = _widened(found[name], kinds, rules)
+        elif len(found) < MOST_COLUMNS and (field := _new(name, kinds, found, rules)):
+            found[name] = field
+    return struct_json([*found.values()])
+
+
+def _by_name(carried: Iterable[CarriedColumn]) -> Iterable[tuple[str, list[_Field]]]:
+    """Return the types of each column as columns, the most frequent first."""
+    rows: dict[str, Counter[bytes]] = {}
+    for one in sorted(carried, key=lambda one: one.first):
+        if one.kind != VOID:
+            rows.setdefault(one.name, Counter())[msgspec.json.encode(one.kind)] += one.rows
+    for name, kinds in rows.items():
+        ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+        yield name, [field_of(name, msgspec.json.decode(text)) for text, _ in ordered]
+
+
+def _new(
+    name: str, kinds: list[_Field], found: Mapping[str, _Field], rules: Rules
+) -> _Field | None:
+    """Return a new column; None if a table cannot have one of this name or type."""
+    first = kinds[0]
+    if kind_of(first) != JSON:
+        kind = first["type"]
+        for other in kinds[1:]:
+            kind = kind if kind_of(other) == JSON else _mixed(kind, other["type"]) or kind
+        first = field_json(name, kind)
+    (kept,) = rules.kept(struct_json([first]))["fields"]
+    field = {**first, "type": kept["type"]}
+    # Iceberg knows columns by their paths: only these names and types may clash.
+    others = found.values() if "." in name or not isinstance(kept["type"], str) else ()
+    fault = new_fault(found, name, kept["type"]) or rules.fault(struct_json([*others, field]))
+    return field if fault is None else None
+
+
+def _widened(there: _Field, kinds: Iterable[_Field], rules: Rules) -> _Field:
+    """Return a column that has the values of other types too, if the table can widen it."""
+    for one in kinds:
+        wider = joined_type(there["type"], one["type"])
+        is_new = wider is not None and sql_name(wider) != sql_name(there["type"])
+        if is_new and rules.widens(there["type"], wider):
+            field = field_json(there["name"], wider, there["metadata"])
+            there = there if rules.fault(struct_json([field])) else field
+    return there
+
+
+def _mixed(kind: Any, other: Any) -> Any:
+    """Return the type of values of two; integers and fractions are doubles. None without one."""
+    kinds = {one for one in (kind, other) if isinstance(one, str)}
+    if kinds & _INTEGERS and kinds & _FLOATS:
+        return "double"
+    return joined_type(kind, other)

@@ -1,0 +1,169 @@
+"""Columns of a table that are those of its messages: none of their values may be left out.
+
+A type is that of the messages which made the column. A value that does not fit its column, or that
+has none, is kept as JSON text in ``_changewire.rescued``, or its change is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from changewire.engines.applied import property_text, property_value
+from changewire.engines.declared import VOID, columns_of_text, kind_of
+from changewire.engines.options import Misfits
+from changewire.engines.typed.cells import CellError, RowCells, fitted_row
+from changewire.engines.typed.evolve import joined_type
+from changewire.engines.typed.readings import CHANGE_TEXT, JSON, untyped
+from changewire.engines.typed.types import field_as_json
+from changewire_messages.hooks import exact_number
+from changewire_messages.support import pointer_token
+
+_TEXTS: Final = frozenset({"binary", "date", "string", "timestamp", "timestamp_ntz"})
+"""Types whose values are text in a log: only its type says what a text means."""
+
+
+_parsed: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
+_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+class RowOptions(NamedTuple):
+    """How the values of changes become columns.
+
+    Attributes:
+        exact: Whether no number is rounded.
+        misfits: What becomes of a row with a value that does not fit its column, or that has none;
+            None if such a change is refused, and values without a column are passed over.
+        given: Names of columns whose types a user gave: text may represent their values.
+    """
+
+    exact: bool = False
+    misfits: Misfits | None = None
+    given: frozenset[str] = frozenset()
+
+
+ROWS: Final = "changewire.rows"
+"""Property of a table: the `RowOptions` that its rows were made with, but for rounding."""
+
+
+def rows_text(how: RowOptions) -> str:
+    """Return the text of the property `ROWS`."""
+    return property_text([how.misfits, sorted(how.given)])
+
+
+def rows_in(properties: Mapping[str, str]) -> RowOptions:
+    """Return how the rows of a table were made, by its properties."""
+    misfits, given = property_value(properties.get(ROWS)) or (None, ())
+    return RowOptions(misfits=misfits, given=frozenset(given))
+
+
+USUAL: Final = RowOptions()
+"""Values without a column are passed over, and those that do not fit refuse the change."""
+
+
+class Own:
+    """The columns of a table that are those of its messages: no value may be without one.
+
+    Attributes:
+        row: The columns.
+        key: Names of the columns of the key, which is fitted alone.
+        how: What becomes of values that do not fit.
+    """
+
+    def __init__(self, row: Iterable[pa.Field], key: Iterable[str], how: RowOptions) -> None:
+        """Take the columns of rows."""
+        self.row: dict[str, pa.Field] = {column.name: column for column in row}
+        self.key: frozenset[str] = frozenset(key)
+        self.how: RowOptions = how
+        self._cells = RowCells(map(untyped, self.row.values()), CHANGE_TEXT)
+        self.strangers = lru_cache(maxsize=1024)(self._strangers)  # one for each set of columns
+
+    def __reduce__(self) -> Any:
+        """Pickle what the constructor was given."""
+        return type(self), ([*self.row.values()], self.key, self.how)
+
+    def _strangers(self, text: str | None) -> Collection[str]:
+        """Return the names of values that have no column, or one whose text means another type.
+
+        `text` is that of the columns that a message declares or shows.
+        """
+        return {*self._strange(text)} if text is not None else ()
+
+    def _strange(self, text: str) -> Iterator[str]:
+        taken = set[str]()
+        for field in columns_of_text(text)["fields"]:
+            name = field["name"]
+            column = self._cells.column(name)
+            if column in self.key:
+                continue
+            is_second, there = column in taken, self.row.get(column)
+            taken.add(column)
+            if is_second or there is None:
+                yield name
+            elif column not in self.how.given:
+                has = kind_of(field_as_json(there))
+                yield from [name] if _differs(kind_of(field), has) else ()
+
+
+def _differs(kind: Any, there: Any) -> bool:
+    """Whether a column does not have the values of a type; for others the value itself says it."""
+    if kind == VOID or there == JSON:
+        return False
+    if there == "string":
+        return bool(kind != there)
+    is_text = isinstance(kind, str) and kind in _TEXTS
+    return is_text and joined_type(kind, there) != there
+
+
+def own_columns(
+    text: str, cells: RowCells, own: Own, columns: str | None, used: list[str]
+) -> tuple[dict[str, Any], str | None]:
+    """Return the columns of a row, and the JSON text of values that do not fit; None without any.
+
+    Args:
+        text: The row.
+        cells: What fits values into the columns.
+        own: The columns.
+        columns: Text of the columns that the message declares or shows.
+        used: Gets the leniencies that values need.
+
+    Raises:
+        CellError: A value does not fit, and such are refused.
+    """
+    found: dict[str, Any] = {}
+    misfits: dict[str, str] = {}
+    strangers = own.strangers(columns)
+    for name, value in _parsed(text).items():
+        column = cells.column(name)
+        if column in own.key:
+            continue
+        if value is None:
+            found.setdefault(column, None)
+            continue
+        is_free = column in cells.cells and found.get(column) is None and column not in misfits
+        is_stranger = name in strangers or not is_free
+        try:
+            known = {} if is_stranger else cells.cells
+            found |= fitted_row({column: value}, known, "", used)
+        except CellError:
+            if own.how.misfits == "refuse":
+                raise
+            is_stranger = True
+        if is_stranger and own.how.misfits == "refuse":
+            raise CellError(f"/{pointer_token(name)}", "a value that a column has", value)
+        if is_stranger:
+            misfits[column if is_free else name] = name
+    content = {name: value for name, value in found.items() if name in cells.cells}
+    return content, _rescued(text, misfits)
+
+
+def _rescued(text: str, misfits: Mapping[str, str]) -> str | None:
+    """Return the text of values that do not fit, by names in `text`; None without any."""
+    if not misfits:
+        return None
+    row = _raw(text)
+    return msgspec.json.encode({name: row[own] for name, own in misfits.items()}).decode()
