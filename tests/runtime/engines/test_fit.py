@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from changewire.engines.typed.fit import Fit, FittedColumns
+from changewire.engines.typed.own import RowOptions
 from changewire.tables.routing import Refusal
 
 UTC = timezone.utc
@@ -209,7 +210,7 @@ def test_rounded(make: MakeFit) -> None:
     found = fitted(make(row[:1], row), ['{"id":1}', '{"id":2}'], rows)
     assert (found.rounded.to_pylist(), found.failures) == ([2, 0], {})
     assert found.content.to_pylist()[0]["a"] == [9007199254740992.0, 0.5]
-    exact = fitted(make(row[:1], row, exact=True), ['{"id":1}', '{"id":2}'], rows)
+    exact = fitted(make(row[:1], row, RowOptions(exact=True)), ['{"id":1}', '{"id":2}'], rows)
     assert [why.code for why in exact.failures.values()] == ["rounded-number"]
 
 
@@ -238,12 +239,14 @@ def test_no_changes(make: MakeFit) -> None:
     fit = make([pa.field("id", INT)], [pa.field("id", INT, metadata={"comment": "a"})])
     found = fitted(fit, [], [])
     assert found.content.type == pa.struct([pa.field("id", INT)])
-    assert [len(column) for column in found] == [0] * 5
+    assert [len(column) for column in found] == [0] * 6
 
 
 def test_pickles(make: MakeFit) -> None:
     """It pickles after it was used, as Spark's tasks need it."""
-    fit = make([pa.field("id", INT)], [pa.field("id", INT), pa.field("c", PAIRS)], exact=True)
+    fit = make(
+        [pa.field("id", INT)], [pa.field("id", INT), pa.field("c", PAIRS)], RowOptions(exact=True)
+    )
     changes = ['{"id":1}'], ['{"id":1,"c":[[1,"a"]]}']
     found = fitted(fit, *changes)
     again = fitted(pickle.loads(pickle.dumps(fit)), *changes)  # noqa: S301 - its own

@@ -70,7 +70,7 @@ def test_a_state_is_kept_in_the_column_of_its_row(made: list[State]) -> None:
 def test_the_column_of_a_full_image_is_flat() -> None:
     """A row of a full image has no columns there; a missing sequence is null."""
     place = {"topic": "t", "partition": 0, "offset": 4, "element": 0}
-    flat = {"major": 4, "minor": 1, **place, "deleted": False, "columns": None}
+    flat = {"major": 4, "minor": 1, **place, "deleted": False, "columns": None, "rescued": None}
     assert row_state(full_image(at(4), {"a": 1})) == flat
     oldest = Order((), at(4).position)
     nothing = {"major": None, "minor": None, "deleted": True}

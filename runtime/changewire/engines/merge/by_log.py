@@ -9,9 +9,8 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
+from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import with_effects
-from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, placed
@@ -22,7 +21,6 @@ from changewire.engines.merge.log import attempts_of
 from changewire.engines.merge.look import LOOKED, all_mutations, of_table
 from changewire.engines.merge.mutations import fitted
 from changewire.engines.merge.table import LocalTable, schema_of
-from changewire.engines.typed.types import columns_of, struct_json
 from changewire.tables.names import Target
 from changewire.tables.routing import UNROUTED, RouteKey, Routing
 from changewire.tables.row_state import COLUMN
@@ -116,19 +114,6 @@ def table_there(name: str, log: str) -> LocalTable | None:
     """Return a table, whoever owns it; None if it does not exist. `log` is the id of the log."""
     table = opened(name)
     return None if table is None else LocalTable(table, name, log)
-
-
-def shape_of(table: LocalTable | None) -> Shape:
-    """Return how a table has its rows; one that does not exist has JSON text."""
-    if table is None:
-        return JsonRows()
-    fields, keys, named = table.columns()["fields"], table.keys or (), table.named
-    names = {field["name"] for field in fields}
-    if names == {KEY, ROW} or (names >= {KEY, ROW} and keys == (KEY,) and named is None):
-        return JsonRows()
-    kept = names if named is None else {*named, *keys}
-    written = struct_json([field for field in fields if field["name"] in kept])
-    return TypedRows(columns_of(written), keys, table.how)
 
 
 def _add_newest(newest: dict[Any, int], rows: pa.Table) -> None:

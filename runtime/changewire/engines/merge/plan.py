@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.declared import columns_of_text, kind_of
+from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
+from changewire.engines.merge.table import LocalTable
 from changewire.engines.typed.auto import CarriedColumn
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.plan import BatchSources, RefusedRows
@@ -65,6 +67,19 @@ class DeltaRsRules(NamedTuple):
     def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
         """Return how a table has its rows."""
         return JsonRows() if columns is None else TypedRows(columns_of(columns), keys, how)
+
+
+def shape_of(table: LocalTable | None) -> Shape:
+    """Return how a table has its rows; one that does not exist has JSON text."""
+    if table is None:
+        return JsonRows()
+    fields, keys, named = table.columns()["fields"], table.keys or (), table.named
+    names = {field["name"] for field in fields}
+    if names == {KEY, ROW} or (names >= {KEY, ROW} and keys == (KEY,) and named is None):
+        return JsonRows()
+    kept = names if named is None else {*named, *keys}
+    written = struct_json([field for field in fields if field["name"] in kept])
+    return TypedRows(columns_of(written), keys, table.how)
 
 
 def _has_nul(kind: Any) -> bool:

@@ -13,10 +13,11 @@ from deltalake import write_deltalake
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
-from changewire.engines.merge.by_log import LogContent, content_of, shape_of, table_there
+from changewire.engines.merge.by_log import LogContent, content_of, table_there
 from changewire.engines.merge.constraints import arrow_columns, constraints_of, padded, violated
 from changewire.engines.merge.log import log_there
 from changewire.engines.merge.options import LocalOptions, local_options
+from changewire.engines.merge.plan import shape_of
 from changewire.engines.merge.table import LocalTable
 from changewire.engines.merge.verify import key_texts, rows_in
 from changewire.engines.options import Deletes, TableOptions

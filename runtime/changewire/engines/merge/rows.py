@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.changelog.shapes import Shape
+from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.known import KnownLog
 from changewire.engines.merge.becomes import Becomes, Floors, keys_in
 from changewire.engines.merge.log import LocalLog
@@ -23,6 +23,7 @@ from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import Refusal, constraint_refusal
+from changewire.tables.row_state import rescued_values
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class TableMerge:
         found, failures, rounded = fitted(mutations, self.shape)
         counts["sequence_inherited"] += found["major"].null_count
         counts["rounded_numbers"] += rounded
+        texts = found[RESCUED].drop_null().to_pylist()
+        counts["rescued_values"] += sum(map(len, map(rescued_values, texts)))
         becomes = Becomes(self.shape, self.floors, self.known.has_patches(self.target))
         while True:
             self.log.add_refused(self.batch, failures)

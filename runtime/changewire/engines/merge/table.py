@@ -208,7 +208,7 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
     owned = owned_by(log, shape.keys, source)
     if shape.is_typed:
         owned[COLUMNS] = property_text(sorted(shape.schema.names))
-        owned[ROWS] = rows_text(shape.how)
+        owned[ROWS] = rows_text(shape.how, shape.schema)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(

@@ -14,10 +14,11 @@ from changewire.engines.changelog.shapes import Shape
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.log import REFUSED
 from changewire.engines.merge import delta
-from changewire.engines.merge.by_log import content_of, shape_of, table_there
+from changewire.engines.merge.by_log import content_of, table_there
 from changewire.engines.merge.constraints import trimmed
 from changewire.engines.merge.log import log_there
 from changewire.engines.merge.options import local_options
+from changewire.engines.merge.plan import shape_of
 from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.engines.options import Deletes, TableOptions
 from changewire.tables.row_state import COLUMN, ORDER

@@ -13,13 +13,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pyarrow as pa
 
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.applied import property_text, property_value
-from changewire.engines.declared import VOID, columns_of_text, kind_of
+from changewire.engines.declared import VOID, columns_of_text, field_of, kind_of
 from changewire.engines.options import Misfits
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.evolve import joined_type
 from changewire.engines.typed.readings import CHANGE_TEXT, JSON, untyped
-from changewire.engines.typed.types import field_as_json
+from changewire.engines.typed.types import StructJson, field_as_json, struct_json
 from changewire_messages.hooks import exact_number
 from changewire_messages.support import pointer_token
 
@@ -47,18 +48,30 @@ class RowOptions(NamedTuple):
 
 
 ROWS: Final = "changewire.rows"
-"""Property of a table: the `RowOptions` that its rows were made with, but for rounding."""
+"""Property of a table: the `RowOptions` that its rows were made with, but for rounding, and its
+columns of JSON text."""
 
 
-def rows_text(how: RowOptions) -> str:
-    """Return the text of the property `ROWS`."""
-    return property_text([how.misfits, sorted(how.given)])
+def rows_text(how: RowOptions, columns: Iterable[pa.Field]) -> str:
+    """Return the text of the property `ROWS` of a table with some columns."""
+    of_json = [one.name for one in columns if kind_of(field_as_json(one)) == JSON]
+    return property_text([how.misfits, sorted(how.given), of_json])
 
 
 def rows_in(properties: Mapping[str, str]) -> RowOptions:
     """Return how the rows of a table were made, by its properties."""
-    misfits, given = property_value(properties.get(ROWS)) or (None, ())
+    misfits, given, _ = property_value(properties.get(ROWS)) or (None, (), ())
     return RowOptions(misfits=misfits, given=frozenset(given))
+
+
+def with_json(columns: StructJson, properties: Mapping[str, str]) -> StructJson:
+    """Return columns of a table, of which its properties say the ones of JSON text.
+
+    Tables of Iceberg do not say so themselves.
+    """
+    *_, of_json = property_value(properties.get(ROWS)) or ((),)
+    named = {name: field_of(name, JSON) for name in of_json}
+    return struct_json([named.get(one["name"], one) for one in columns["fields"]])
 
 
 USUAL: Final = RowOptions()
@@ -149,8 +162,9 @@ def own_columns(
         try:
             known = {} if is_stranger else cells.cells
             found |= fitted_row({column: value}, known, "", used)
-        except CellError:
-            if own.how.misfits == "refuse":
+        except CellError as error:
+            # By `numbers` such a number is refused, whatever becomes of other values.
+            if own.how.misfits == "refuse" or error.issue.code == ROUNDED_NUMBER:
                 raise
             is_stranger = True
         if is_stranger and own.how.misfits == "refuse":

@@ -107,13 +107,15 @@ class TableRules(Protocol[ShapeT_co]):
 class TableThere(NamedTuple):
     """A table before a batch, with None for missing or unknown columns and keys.
 
-    `named` are the columns that may be written although the batch does not name them, None for all.
+    `named` are the columns that may be written although the batch does not name them, None for all;
+    `is_text` is whether its rows are JSON text.
     """
 
     target: Target
     columns: StructJson | None
     keys: tuple[str, ...] | None
     named: frozenset[str] | None = None
+    is_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,9 @@ def table_plan(
     rows, how = options.rows_of(table.target), options.row_options(table.target)
     if isinstance(rows, str) and rows == "json":
         return TablePlan(rules.shape(None, (), how))
+    if isinstance(rows, str) and table.is_text:
+        text = "its rows are JSON text: use row_schema='json', or rebuild it with row_schema='auto'"
+        raise OutputError(f"{table.target.name}: {text}")
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution

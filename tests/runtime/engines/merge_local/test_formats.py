@@ -134,7 +134,6 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"row_schema": "embedded"}, "messages of aerospike-json carry no schema"),
         ({"row_schema": "nested"}, "the file 'nested' is missing"),
         ({"row_schema": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),

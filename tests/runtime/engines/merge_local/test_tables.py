@@ -177,7 +177,7 @@ def test_types_are_given_by_table(tmp_path: Path) -> None:
 
 
 def test_tables_get_the_columns_that_schemas_declare(tmp_path: Path) -> None:
-    """A column that a table lacks is added, or refused by ``strict``; wider types are refused."""
+    """A column that a table lacks is added, but not by ``strict``; other values are rescued."""
     lake = Lake(tmp_path)
     more = {**TYPES, "size": "LONG"}
     wider = {**TYPES, "id": "STRING"}
@@ -195,8 +195,10 @@ def test_tables_get_the_columns_that_schemas_declare(tmp_path: Path) -> None:
         records(recorded[3], start=3), row_schema="embedded", schema_evolution="strict"
     )
     found = {row["id"]: (row["name"], row["price"], row["size"]) for row in lake.rows()}
-    assert found == {1: ("a", 1.5, None), 2: ("b", 2.5, 7)}
-    assert reasons(lake) == [("schema-mismatch", 2), ("schema-mismatch", 3)]
+    assert found == {1: ("a", 1.5, None), 2: ("b", 2.5, 7), 4: ("d", 4.5, None)}
+    rescued = {row["id"]: row["_changewire"]["rescued"] for row in lake.rows()}
+    assert rescued == {1: None, 2: None, 4: '{"x":1}'}
+    assert reasons(lake) == [("schema-mismatch", 2)]
 
 
 def test_a_row_that_does_not_fit_is_refused(tmp_path: Path) -> None:
@@ -245,15 +247,14 @@ def test_a_key_that_delta_rs_cannot_have_is_refused_by_name(tmp_path: Path) -> N
         )
 
 
-def test_a_column_whose_name_delta_rs_cuts_off_is_refused(tmp_path: Path) -> None:
+def test_a_column_whose_name_delta_rs_cuts_off_is_rescued(tmp_path: Path) -> None:
     """Arrow hands names on to delta-rs up to their first NUL."""
     lake = Lake(tmp_path)
     recorded = message("INSERT", 1, {"id": 1, "a\0b": "x"}, types={"id": "LONG", "a\0b": "STRING"})
     lake.apply_records(records(recorded, message("INSERT", 1, {"id": 2})), row_schema="embedded")
-    (why,) = lake.log("refused")
-    assert (why["code"], why["offset"]) == ("schema-mismatch", 0)
-    assert "'a\\x00b' has a NUL in its name" in why["message"]
-    assert [row["id"] for row in lake.rows()] == [2]
+    assert lake.log("refused") == []
+    rescued = {row["id"]: row["_changewire"]["rescued"] for row in lake.rows()}
+    assert rescued == {1: '{"a\\u0000b":"x"}', 2: None}
 
 
 def test_deleted_rows_are_flagged(tmp_path: Path) -> None:

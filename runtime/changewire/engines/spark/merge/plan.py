@@ -20,7 +20,7 @@ from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.types import nullable
 from changewire.engines.typed.evolve import joined_type
-from changewire.engines.typed.own import RowOptions
+from changewire.engines.typed.own import RowOptions, rows_in, with_json
 from changewire.engines.typed.plan import (
     BatchSources,
     RefusedRows,
@@ -116,9 +116,22 @@ def plan(
         is_json = options.rows_of(target) == "json"
         needed = StructType([StructField(COLUMN, ROW_STATE)])
         check_columns(there.columns, JsonShape().columns if is_json else needed, target.name)
-        current, keys = _without_state(there.columns), there.keys
-    table = TableThere(target, current, keys)
+        current = with_json(_without_state(there.columns), there.properties)
+        keys = there.keys
+    is_text = there is not None and not shape_of(there).is_typed
+    table = TableThere(target, current, keys, is_text=is_text)
     return table_plan(table, routes, sources, options, _Rules(options.format, there))
+
+
+def shape_of(there: There) -> Shape:
+    """Return how a table has its rows."""
+    if set(there.columns.names) == set(JsonShape().columns.names):
+        return JsonShape()
+    found: dict[str, Any] = nullable(there.columns).jsonValue()
+    row = with_json(found, there.properties)
+    columns = [one for one in row["fields"] if one["name"] != COLUMN]
+    kind = StructType.fromJson(struct_json(columns))
+    return TypedShape(kind, there.keys or (), rows_in(there.properties))
 
 
 def _closed(there: There | None, columns: StructJson) -> str | None:

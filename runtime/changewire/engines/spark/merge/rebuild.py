@@ -15,10 +15,9 @@ from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.plan import There
+from changewire.engines.spark.merge.plan import There, shape_of
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import batch_settings
-from changewire.engines.spark.merge.verify import shape_of
 from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed

@@ -121,8 +121,7 @@ class SparkTable:
         if there is None:
             named = frozenset(columns.names)
             if shape.is_typed:
-                owned[COLUMNS] = property_text(sorted(named))
-                owned[ROWS] = rows_text(shape.rows.how)
+                owned |= _named(shape, named)
             self.format.create(spark, self.target, columns, owned)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
             return There(columns, shape.keys, owned, named)
@@ -138,10 +137,10 @@ class SparkTable:
             found = replace(found, named=frozenset(columns.names))
         elif there.named is not None and not named <= there.named:
             found = replace(found, named=there.named | named)
-            needed = {**needed, COLUMNS: property_text(sorted(there.named | named))}
+            needed = {**needed, **_named(shape, found.named or named)}
         if needed:
             set_properties(spark, self.identifier, needed)
-        return found
+        return replace(found, properties={**found.properties, **needed})
 
     def truncate(self, spark: SparkSession, floor: Order) -> int | None:
         """Delete the rows that are older than a truncate; return how many, if that is known."""
@@ -189,6 +188,12 @@ class SparkTable:
             f"CREATE OR REPLACE VIEW {name} AS SELECT {columns} "  # noqa: S608 - all is quoted
             f"FROM {self.identifier} WHERE NOT coalesce({COLUMN}.deleted, false)"
         )
+
+
+def _named(shape: Shape, named: Collection[str]) -> dict[str, str]:
+    """Return the properties of a typed table that say which columns are written, and how."""
+    rows = shape.rows
+    return {COLUMNS: property_text(sorted(named)), ROWS: rows_text(rows.how, rows.schema)}
 
 
 def _columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:

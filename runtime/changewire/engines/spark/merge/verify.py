@@ -9,7 +9,6 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import StructType
 
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
@@ -21,12 +20,10 @@ from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS, row_values
-from changewire.engines.spark.merge.plan import There
+from changewire.engines.spark.merge.plan import shape_of
 from changewire.engines.spark.merge.resume import log_of_tables
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.types import nullable
-from changewire.engines.typed.own import rows_in
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
@@ -82,15 +79,6 @@ def verify(
         *(F.lit(None).cast(one.dataType).alias(one.name) for one in ORDER_FIELDS),
     )
     return reduce(DataFrame.unionByName, parts, nothing)
-
-
-def shape_of(there: There) -> Shape:
-    """Return how a table has its rows."""
-    if set(there.columns.names) == set(JsonShape().columns.names):
-        return JsonShape()
-    row: StructType = nullable(there.columns)
-    columns = StructType([one for one in row.fields if one.name != COLUMN])
-    return TypedShape(columns, there.keys or (), rows_in(there.properties))
 
 
 def _faults(  # noqa: PLR0917 - the parts of a comparison

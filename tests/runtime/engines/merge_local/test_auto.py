@@ -1,0 +1,81 @@
+"""Tables without Spark in columns of the types that messages declare or show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from tests.runtime.engines.auto_cases import CASES, Case, comparable
+from tests.runtime.engines.merge_local.lake import recorded
+
+from changewire import delta
+from changewire.engines.merge import delta as tables
+from changewire.engines.typed.types import sql_name
+from changewire.tables.row_state import COLUMN
+
+
+def applied(case: Case, folder: Path, *, at_once: bool = False, **options: Any) -> Any:
+    """Apply the batches of a case, and return the outcome of the last one."""
+    start, out = 0, None
+    parts = [[one for batch in case.batches for one in batch]] if at_once else case.batches
+    for batch in parts:
+        rows = [
+            (json.dumps(one).encode(), "topic", 0, start + number)
+            for number, one in enumerate(batch)
+        ]
+        start += len(batch)
+        out = delta.apply_changes(
+            recorded(rows),
+            format=case.format,
+            log=f"{folder}/log",
+            target=f"{folder}/tables/{{table}}",
+            **{"row_schema": "auto", **case.options, **options},
+        )
+    return out
+
+
+def table(case: Case, folder: Path) -> DeltaTable:
+    """Return the table of a case."""
+    return DeltaTable(f"{folder}/tables/{case.table}")
+
+
+def rows_in(case: Case, folder: Path) -> list[tuple[dict[str, Any], Any]]:
+    """Return the rows of the table of a case."""
+    found = table(case, folder).to_pyarrow_table().sort_by("aerospike_digest")
+    return [comparable(one) for one in found.to_pylist()]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_columns_and_rescued_values(case: Case, tmp_path: Path) -> None:
+    """Values are in columns of their types, or rescued; `verify` says the same."""
+    applied(case, tmp_path)
+    kinds = tables.columns_of(table(case, tmp_path).schema())["fields"]
+    found = {one["name"]: sql_name(one["type"]) for one in kinds if one["name"] != COLUMN}
+    assert found == case.columns
+    assert rows_in(case, tmp_path) == [*case.rows]
+    places = {"log": f"{tmp_path}/log", "target": f"{tmp_path}/tables/{{table}}"}
+    assert delta.verify(places["log"], target=places["target"]).to_pylist() == []
+    delta.rebuild(places["log"], target=places["target"])
+    assert rows_in(case, tmp_path) == [*case.rows]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_no_value_is_lost_in_one_batch(case: Case, tmp_path: Path) -> None:
+    """In one batch types may be others, but each value is in its column or rescued."""
+    applied(case, tmp_path, at_once=True)
+    for (row, rescued), (expected, kept) in zip(rows_in(case, tmp_path), case.rows, strict=True):
+        assert {*row, *(rescued or {})} == {*expected, *(kept or {})}
+
+
+def test_misfits_are_refused_if_asked(tmp_path: Path) -> None:
+    """`misfits="refuse"` refuses a change with a value that does not fit."""
+    out = applied(CASES[0], tmp_path, misfits="refuse")
+    assert out is not None
+    assert out.tables == {"updated": 1}
+    log = DeltaTable(f"{tmp_path}/log").to_pyarrow_table()
+    refused = log.filter(pa.compute.equal(log["kind"], "refused"))
+    assert refused["offset"].to_pylist() == [2]
