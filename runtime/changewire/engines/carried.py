@@ -30,7 +30,9 @@ _KINDS: Final = {
 }
 """Types of values by their first byte; all others are numbers."""
 
-_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+RAW_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+"""Returns the members of a JSON object, each as its text."""
+
 _attributes: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -43,7 +45,7 @@ def text_of_row(after: str, attributes: str | None) -> str | None:
     """
     try:
         of_bytes = {*_bytes_in(attributes)} if attributes is not None else ()
-        row = _raw(after)
+        row = RAW_MEMBERS(after)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None  # it is not a row of a log; fitting it to its table says so
     found = {name: kind for name, raw in row.items() if (kind := _kind(name, raw, of_bytes))}

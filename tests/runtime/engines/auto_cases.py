@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 DIGESTS = [b64encode(bytes([number] * 20)).decode() for number in range(4)]
 
 
+KEYS = {"aerospike_digest": "string", "aerospike_user_key": "string"}
+
+
 class Case(NamedTuple):
     """Batches of messages of a format, and a table of them.
 
@@ -51,7 +54,7 @@ def write(number: int, lut: int, *bins: tuple[str, str, Any]) -> dict[str, Any]:
     """Return a write in JSON; bins have name, type and value."""
     return {
         "msg": "write",
-        "key": ["test", "users", DIGESTS[number], None],
+        "key": ["test", "users", DIGESTS[number], str(number)],
         "gen": 1,
         "exp": 0,
         "lut": lut,
@@ -60,8 +63,8 @@ def write(number: int, lut: int, *bins: tuple[str, str, Any]) -> dict[str, Any]:
 
 
 def row(number: int, **columns: Any) -> dict[str, Any]:
-    """Return a row of Aerospike."""
-    return {"aerospike_digest": DIGESTS[number], **columns}
+    """Return a row of Aerospike; one of flat JSON has a user key."""
+    return {"aerospike_digest": DIGESTS[number], "aerospike_user_key": str(number), **columns}
 
 
 FLAT = Case(
@@ -80,13 +83,9 @@ FLAT = Case(
     ],
     table="users",
     columns={
-        "aerospike_digest": "string",
-        "a": "double",
-        "b": "string",
-        "c": "string",
-        "d": "boolean",
-        "e": "double",
-        "n": "bigint",
+        **KEYS,
+        **{"a": "double", "b": "string", "c": "string"},
+        **{"d": "boolean", "e": "double", "n": "bigint"},
     },
     rows=[
         (
@@ -108,7 +107,7 @@ PATCHED = Case(
         [flat(2, 2, a=7)],
     ],
     table="users",
-    columns={"aerospike_digest": "string", "a": "bigint", "b": "string", "c": "string"},
+    columns={**KEYS, "a": "bigint", "b": "string", "c": "string"},
     rows=[
         (row(1, b="z", c="[1]"), {"a": "one"}),
         (row(2, a=7), {"A": 3}),
@@ -134,15 +133,9 @@ BINS = Case(
     ],
     table="users",
     columns={
-        "aerospike_digest": "string",
-        "i": "bigint",
-        "f": "double",
-        "s": "string",
-        "t": "boolean",
-        "y": "binary",
-        "l": "string",
-        "m": "string",
-        "g": "string",
+        **KEYS,
+        **{"i": "bigint", "f": "double", "s": "string"},
+        **{"t": "boolean", "y": "binary", "l": "string", "m": "string", "g": "string"},
     },
     rows=[
         (row(1, f=3.0), {"y": "AAEC", "s": "AAEC"}),

@@ -72,7 +72,7 @@ class LogContent:
         ]
         if not parts:
             return schema_of(shape).empty_table()
-        mutations = fitted(all_mutations(pa.concat_tables(parts)), shape).mutations
+        mutations = fitted(all_mutations(pa.concat_tables(parts), shape), shape).mutations
         floors = Floors(truncated=self.known.truncated(target))
         becomes = Becomes(shape, floors, has_patches=False)
         rows, _ = becomes(mutations, _NoRows([*shape.schema.names, COLUMN]), {})

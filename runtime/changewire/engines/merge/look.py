@@ -20,6 +20,7 @@ from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, READ
 from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
+from changewire.engines.user_key import USER_KEY
 from changewire.tables.memory import Update
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
@@ -115,11 +116,12 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
     return found
 
 
-def all_mutations(changes: pa.Table) -> pa.Table:
+def all_mutations(changes: pa.Table, shape: Shape) -> pa.Table:
     """Return what all changes of a table do, which a log has; images that wait do nothing."""
     groups: dict[Update, LoggedImages] = {}
     _add_images(groups, changes)
-    return mutations_of(changes, range(len(changes)), [*_all(_deletes(groups))])
+    gone, has_column = [*_all(_deletes(groups))], USER_KEY in shape.schema.names
+    return mutations_of(changes, range(len(changes)), gone, with_user_key=has_column)
 
 
 def _all(deletes: Deletes) -> Iterator[dict[str, Any]]:

@@ -33,6 +33,7 @@ from changewire.engines.typed.plan import (
     table_plan,
     unusable,
 )
+from changewire.engines.user_key import USER_KEY
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import Refusal, RouteKey, find_routes, goes_to_all
@@ -77,7 +78,9 @@ class Merges:
             gone = [
                 row for name in dict.fromkeys(s for s, _ in keys) for row in befores.get(name, ())
             ]
-            found = mutations_of(rows, numbers, gone)
+            found = mutations_of(
+                rows, numbers, gone, with_user_key=USER_KEY in one.shape.schema.names
+            )
             merge = TableMerge(options, self.log, known, target, one.shape, floors, rows)
             try:
                 counts, failures = retried(target.name, partial(merge, found))

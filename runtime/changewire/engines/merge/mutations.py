@@ -16,6 +16,7 @@ from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.effects import names_of
 from changewire.engines.layout import DECLARED, EFFECT, POSITION
 from changewire.engines.log import ELEMENT_PLACE
+from changewire.engines.user_key import with_user_keys
 from changewire.tables.mutations import APPLIED, DELETE, FULL
 from changewire.tables.order import Order
 from changewire.tables.routing import Refusal
@@ -27,7 +28,8 @@ NUMBER: Final = "number"
 
 _ROW: Final = "row"
 _READ: Final = (
-    *(EFFECT, "key", "before_key", "before", "after", "sequence", DECLARED),
+    *(EFFECT, "source", "key", "before_key", "before", "after", "sequence", "attributes"),
+    DECLARED,
     *ELEMENT_PLACE,
 )
 
@@ -60,17 +62,22 @@ class Fitted(NamedTuple):
 
 
 def mutations_of(
-    rows: pa.Table, numbers: Sequence[int], gone: Sequence[Mapping[str, Any]] = ()
+    rows: pa.Table,
+    numbers: Sequence[int],
+    gone: Sequence[Mapping[str, Any]] = (),
+    *,
+    with_user_key: bool = False,
 ) -> pa.Table:
     """Return what changes among rows of a log do; before images alone do nothing.
 
     What a row that moved leaves comes before all that is written; `gone` are deletes of keys that
-    updates left by their images.
+    updates left by their images. `with_user_key` is whether the table has a column of them.
     """
     chosen = pa.array(sorted(numbers), pa.int64())
     chosen = chosen.filter(pc.is_in(rows[EFFECT].take(chosen), pa.array(sorted(APPLIED))))
     part = rows.select([*_READ])
     part = part if len(chosen) == len(rows) else part.take(chosen)
+    part = with_user_keys(part) if with_user_key else part
     part = part.append_column(_ROW, chosen)
     has_moved = pc.is_valid(part["before_key"])
     moved = part.filter(has_moved) if pc.any(has_moved).as_py() else part.slice(0, 0)

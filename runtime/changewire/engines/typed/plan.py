@@ -23,6 +23,7 @@ from changewire.engines.typed.types import (
     sql_name,
     struct_json,
 )
+from changewire.engines.user_key import user_key_column
 from changewire.tables.names import Target
 from changewire.tables.routing import Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
@@ -186,6 +187,7 @@ def table_plan(
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
         carried = [one for route in routes for one in sources.columns.get(route, ())]
+        carried += user_key_column(routes) if carried else []
         columns = auto_columns(table.columns, carried, evolution, rules)
         named = {one.name for one in carried} & {one["name"] for one in columns["fields"]}
     else:

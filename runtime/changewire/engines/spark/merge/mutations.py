@@ -26,6 +26,7 @@ from changewire.engines.json_rows import ROW
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
 from changewire.engines.spark.parts import position_columns
+from changewire.engines.user_key import ATTRIBUTE, SETS_ROW, SYSTEM, USER_KEY
 from changewire.tables.mutations import APPLIED, DELETE
 from changewire.tables.routing import Refusal
 from changewire.tables.row_state import ORDER
@@ -100,6 +101,8 @@ def mutations_of(
         Columns of `mutation_type`. The text of a key is equal for keys that name one row.
     """
     chosen = rows.where(F.col(EFFECT).isin(*APPLIED))
+    if USER_KEY in shape.columns.names:
+        chosen = chosen.withColumn("after", _with_user_key())
     written, sequence = F.struct("key", _kind().alias("kind"), "sequence.minor"), F.col("sequence")
     if has_moves:
         minor = F.when(sequence.isNotNull(), F.lit(0).cast("bigint"))
@@ -128,6 +131,17 @@ def mutations_of(
     return found.select(*_names(), "after", DECLARED).mapInArrow(
         FitMutations(shape, misfits), mutation_type(shape)
     )
+
+
+def _with_user_key() -> Column:
+    """Return the rows of records of Aerospike with their user keys, as `with_user_keys` does."""
+    after, key = F.col("after"), F.get_json_object("attributes", f"$.{ATTRIBUTE}")
+    member = F.to_json(F.struct(key.alias(USER_KEY)))
+    begin = F.substring(member, F.lit(1), F.length(member) - 1)
+    comma = F.when(after == "{}", "").otherwise(",")
+    text = F.concat(begin, comma, F.substring(after, F.lit(2), F.length(after)))
+    is_one = (F.col("source.system") == SYSTEM) & F.col(EFFECT).isin(*SETS_ROW)
+    return F.when(is_one & key.isNotNull(), text).otherwise(after)
 
 
 def _kind() -> Column:
