@@ -19,7 +19,7 @@ _TEXTS: Final = ("key", "before_key", "before", "after")
 """Columns of a refused change that are JSON text."""
 
 _CHANGE: Final = (*_TEXTS, "source", "op", "target")
-"""Columns of a refused change beside those of a dead letter."""
+"""Columns of a refused change that a dead letter lacks."""
 
 
 @ending

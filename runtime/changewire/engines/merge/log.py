@@ -279,7 +279,7 @@ def _app_of(target: str) -> str:
 
 
 def of_target(target: str) -> str:
-    """Return the condition in SQL that a row of a log is no refusal of another target."""
+    """Return the condition in SQL that a row of a log is not a refusal of another target."""
     return f"({TARGET} IS NULL OR {TARGET} = {delta.literal(target)})"
 
 

@@ -65,6 +65,7 @@ def test_a_replay_is_of_one_target(tmp_path: Path) -> None:
     assert lake.apply_records(LATE, **ours).tables == {}
     assert cwd.apply_log(**theirs, max_new_tables=0) == {"refused": 1}
     assert cwd.verify(**theirs).to_pylist() == cwd.verify(**ours).to_pylist() == []
+    assert (len(cwd.rebuild(**theirs)), len(cwd.rebuild(**ours))) == (0, 1)
     done = cwd.replay(**ours, format=FORMAT)
     assert (done.refused, done.closed, done.left) == (0, 0, 0)
     done = cwd.replay(**theirs, format=FORMAT, where="code = 'too-many-tables'")
