@@ -44,8 +44,10 @@ def rows(spark: SparkSession, lake: Lake) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in lake.table(spark, "t").select("id", "price").collect())
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
-@pytest.mark.parametrize("names", [("texts", "numbers"), ("numbers", "texts")])
+@pytest.mark.parametrize(
+    ("table_format", "names"),
+    [("delta", ("texts", "numbers")), ("iceberg", ("numbers", "texts"))],
+)
 def test_a_refusal_is_of_one_target(
     spark: SparkSession, tmp_path: Path, table_format: str, names: tuple[str, str]
 ) -> None:
@@ -76,21 +78,20 @@ def test_a_replay_is_of_one_target(spark: SparkSession, tmp_path: Path) -> None:
     """It tries what its target refused; the other target takes the new attempts once more."""
     lake = Lake(tmp_path)
     other, log = named(lake, "other"), lake.places["log"]
-    for batch in (DELETED, LATE):
-        lake.send_records(batch)
-        lake.apply_messages(spark, format=FORMAT)
-        apply_log(spark, other, log, max_new_tables=0)
-    assert lake.table(spark, "t").isEmpty()
-    assert cws.refused(spark, log).count() == len(DELETED) + len(LATE)
-    for one, refused in ((lake, 0), (other, 3)):
-        assert not cws.verify(spark, log, **tables(one)).count()
-        assert len(cws.rebuild(spark, log, **tables(one))) == (one is lake)
+    lake.send_records(DELETED)
+    lake.apply_messages(spark, format=FORMAT)
+    apply_log(spark, other, log, max_new_tables=0)
+    lake.send_records(LATE)
+    lake.apply_messages(spark, format=FORMAT)
+    assert cws.rebuild(spark, log, **tables(lake)) == [f"{lake.tables}/t"]
+    for one, refused in ((lake, 0), (other, len(DELETED))):
         at = {**tables(one), "checkpoint": one.places["checkpoint"]}
+        assert not cws.verify(spark, log, **at).count()
         done = cws.replay(spark, log, format=FORMAT, **at)
         assert (done.refused, done.closed, done.left) == (refused, refused, 0)
     assert cws.refused(spark, log).isEmpty()
-    apply_log(spark, lake, log)
     for one in (lake, other):
+        apply_log(spark, one, log)
         assert one.table(spark, "t").isEmpty()
         assert not cws.verify(spark, log, **tables(one)).count()
 
