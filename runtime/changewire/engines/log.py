@@ -1,8 +1,8 @@
 """The log: one row for each element that was read, the same columns in every engine.
 
 A change or a dead letter may have later rows with its position: a `REFUSED` row says that no table
-took the change, a row with a greater ``attempt`` is what a replay made of it, and a `CLOSED` row
-closes a dead letter.
+of a target took the change, a row with a greater ``attempt`` is what a replay made of it, and a
+`CLOSED` row closes a dead letter.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ CLOSED: Final = "closed"
 ATTEMPT: Final = "attempt"
 """Column: 0 when an element is landed, and one more for each replay of it."""
 
+TARGET: Final = "target"
+"""Column: the target whose tables refused a change, as a template; NULL in other rows. It is NULL
+in refusals of earlier versions too, which count for every target."""
+
 _ENDS: Final = (*REJECTION_COLUMNS, "record_key", "value", *RECORD_COLUMNS, "version", ATTEMPT)
 
-LOG_COLUMNS: Final = ("kind", *OWN_COLUMNS, "leniencies", "element", *_ENDS)
+LOG_COLUMNS: Final = ("kind", *OWN_COLUMNS, "leniencies", "element", *_ENDS, TARGET)
 """Columns of a log of changes, control events and dead letters."""
 
 MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "element", *_ENDS)
@@ -71,7 +75,7 @@ EFFECTIVE: Final = (
 READ: Final = ("kind", *EFFECTIVE, EFFECT, DECLARED, *ELEMENT_PLACE)
 """Columns of a log that are read to look for changes."""
 
-ADDED: Final = (EFFECT, DECLARED)
+ADDED: Final = (EFFECT, DECLARED, TARGET)
 """Columns that logs of earlier versions lack."""
 
 STATISTICS: Final = (
@@ -88,7 +92,8 @@ STATISTICS_OPTION: Final = "delta.dataSkippingStatsColumns"
 def log_schema(decoded: pa.Schema | None = None) -> pa.Schema:
     """Return the columns of the log of decoded rows; by default those with rows of JSON text."""
     fields = {field.name: field for field in decoded or decoded_schema()}
-    fields |= {"version": pa.field("version", pa.string()), ATTEMPT: pa.field(ATTEMPT, pa.int32())}
+    own = {"version": pa.string(), ATTEMPT: pa.int32(), TARGET: pa.string()}
+    fields |= {name: pa.field(name, kind) for name, kind in own.items()}
     names = MESSAGE_LOG_COLUMNS if "content" in fields else LOG_COLUMNS
     return pa.schema([fields[name] for name in names])
 
@@ -108,14 +113,14 @@ def log_rows(rows: pa.Table) -> pa.Table:
     """Return decoded rows with the columns of a log; without attempts, they are the first ones."""
     is_dead = pc.equal(rows["kind"], DEAD_LETTER)
     version = pc.if_else(is_dead, pa.scalar(VERSION), pa.scalar(None, pa.string()))
-    found: dict[str, Any] = {"version": version}
+    found: dict[str, Any] = {"version": version, TARGET: pa.nulls(len(rows), pa.string())}
     if ATTEMPT not in rows.column_names:
         found[ATTEMPT] = pa.repeat(pa.scalar(0, pa.int32()), len(rows))
     return _named(found, rows)
 
 
-def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal]) -> pa.Table:
-    """Return the rows that say why changes are refused, by their numbers in rows of a log."""
+def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal], target: str) -> pa.Table:
+    """Return the rows that say why a target refuses changes, by their numbers in rows of a log."""
     numbers = sorted(refused)
     found = rows.take(pa.array(numbers, pa.int64()))
     texts = {
@@ -123,6 +128,7 @@ def refused_rows(rows: pa.Table, refused: Mapping[int, Refusal]) -> pa.Table:
         "code": [refused[number].code for number in numbers],
         "pointer": [refused[number].pointer for number in numbers],
         "message": [refused[number].text for number in numbers],
+        TARGET: [target] * len(numbers),
     }
     return _named({name: pa.array(column, pa.string()) for name, column in texts.items()}, found)
 

@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 
+import changewire.arrow as cwa
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.errors import OutputError
-from changewire.engines.log import ELEMENT_PLACE, LOG_COLUMNS, MESSAGE_LOG_COLUMNS
+from changewire.engines.log import ADDED, ELEMENT_PLACE, LOG_COLUMNS, MESSAGE_LOG_COLUMNS
 from changewire.engines.outcome import Outcome
 from changewire.engines.python import log as python_log
 from changewire.engines.python import run
@@ -41,6 +42,7 @@ with parquet_log(Path(sys.argv[1]), table.schema) as log:
 
 KILLED = """
 import os, signal, sys
+import changewire.arrow as cwa
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.python import log, run
 log.PART_BYTES = 1
@@ -161,6 +163,28 @@ def test_runs_of_different_files_add_up(tmp_path: Path) -> None:
     number = landed(log, one).counts.elements
     assert landed(log, other).already_in_log == 0
     assert Counter(row["path"] for row in rows(log)) == {str(one): number, str(other): number}
+
+
+def test_a_log_of_an_earlier_version_gets_further_files(tmp_path: Path) -> None:
+    """Its files lack columns that only rows for tables have; any other column is needed."""
+    one, other, log = (
+        write_lines(tmp_path / "one"),
+        write_lines(tmp_path / "other"),
+        tmp_path / "log",
+    )
+    number = landed(log, one).counts.elements
+    (file,) = log.iterdir()
+    older = pq.read_table(file).drop_columns([*ADDED])
+    pq.write_table(older, file)
+    assert landed(log, one).already_in_log == number
+    landed(log, other)
+    assert len(rows(log)) == 2 * number
+    assert len(cwa.refused(log)) == 0
+    for left in log.iterdir():
+        left.unlink()
+    pq.write_table(older.drop_columns(["code"]), file)
+    with pytest.raises(OutputError, match="a column code of type string is needed"):
+        landed(log, one)
 
 
 def test_standard_input_is_always_appended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from msgspec.structs import replace
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from tests.runtime.engines.version_rows import as_log, log_of, refused
+from tests.runtime.engines.version_rows import TARGET, as_log, log_of, refused
 from tests.runtime.tables.histories import (
     change,
     deliveries_of,
@@ -42,6 +42,7 @@ HOSTILE = "a'b`c.d \u202e%s"
 PLACE = ("topic", "partition", "offset", "path", "number")
 HISTORIES = 8
 GOOD = b'{"msg": "delete", "key": ["d", "t", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}'
+OTHER = "/lake's/{table}"
 TYPED = ("k", "refused")
 """Tables of which a change with another key is refused, and all changes are."""
 
@@ -96,6 +97,9 @@ def replayed() -> pa.Table:
             refused(first[4:5]),
             refused(first[4:5], 1),
             refused(second, 1),
+            refused(first[2:4], target=OTHER),
+            refused(second, 1, OTHER),
+            of_no_target(refused(first[5:6])),
         ]
     )
 
@@ -134,6 +138,12 @@ def others() -> pa.Table:
     dead = [letters(b"{", b"[", b"nothing"), letters(b"{"), letters(b"]", attempt=1)]
     closed = attempted(letters(GOOD, GOOD).slice(1), 1)
     return pa.concat_tables([log_of(topics), *dead, closed])
+
+
+def of_no_target(refusals: pa.Table) -> pa.Table:
+    """Return refusals as earlier versions logged them."""
+    place = refusals.column_names.index("target")
+    return refusals.set_column(place, "target", pa.nulls(len(refusals), pa.string()))
 
 
 TABLES = ("d.t", "d.u", "other.t", f"d.{HOSTILE}", "d", "d.nowhere")
@@ -255,10 +265,10 @@ def test_rows_that_a_log_gets(
     assert rows_of(found, expected.column_names) == rows_of(expected, found.column_names)
     why = Refusal("schema-mismatch", "/after/a", "too long")
     expected = of_arrow.refused_rows(
-        of_arrow.log_rows(decoded), dict.fromkeys(range(len(decoded)), why)
+        of_arrow.log_rows(decoded), dict.fromkeys(range(len(decoded)), why), TARGET
     )
     reason = F.struct(*(F.lit(text).alias(name) for name, text in why._asdict().items()))
-    found = of_spark.refused_rows(rows, reason).toArrow()
+    found = of_spark.refused_rows(rows, reason, TARGET).toArrow()
     columns = [name for name in expected.column_names if name != "version"]
     assert rows_of(found, columns) == rows_of(expected, columns)
 
@@ -268,6 +278,27 @@ def test_what_is_open(spark: SparkSession, log: str, name: str) -> None:
     """Dead letters and refused changes are the same, those without positions each by itself."""
     agree(spark, name, log)
     assert len(getattr(cwa, name)(log).filter(pc.field("offset").is_null())) > 1
+
+
+def test_what_a_target_refused(spark: SparkSession, log: str) -> None:
+    """A refusal of another target is left out, and one that names none counts for every target."""
+    for target in (TARGET, OTHER, "/lake/nothing/{table}"):
+        agree(spark, "refused", log, target=target)
+        agree(spark, "unapplied", log, target=target)
+    at = [(row["offset"], row["attempt"], row["target"]) for row in cwa.refused(log).to_pylist()]
+    assert {one for one in at if one[0] in {101, 102, 105}} == {
+        (101, 0, TARGET),
+        (102, 1, TARGET),
+        (102, 1, OTHER),
+        (105, 0, None),
+    }
+    places = {
+        name: {*cwa.refused(log, target=name)["offset"].to_pylist()} for name in (TARGET, OTHER)
+    }
+    assert [{101, 102, 104, 105} & found for found in places.values()] == [
+        {101, 102, 104, 105},
+        {102, 105},
+    ]
 
 
 def test_what_is_in_no_table(spark: SparkSession, log: str) -> None:

@@ -21,6 +21,9 @@ from changewire_messages.change import Change
 SPANS: Final = frozenset({"valid_from", "valid_to", "is_current", "op", "_changewire"})
 """Columns of versions beside those of their rows."""
 
+TARGET: Final = "/lake/{table}"
+"""The target that refuses changes, unless another one is given."""
+
 LINES = [
     b'{"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", "u-17"],'
     b' "gen": %d, "exp": 0, "lut": %d, "bins": [{"name": "age", "type": "int", "value": %d}]}'
@@ -41,11 +44,11 @@ def as_log(decoded: pa.Table) -> pa.Table:
     return log_rows(decoded)
 
 
-def refused(batch: Sequence[PositionedChange], attempt: int = 0) -> pa.Table:
-    """Return the rows that say that no table takes these changes."""
+def refused(batch: Sequence[PositionedChange], attempt: int = 0, target: str = TARGET) -> pa.Table:
+    """Return the rows that say that no table of a target takes these changes."""
     rows = log_rows(_decoded(batch))
     why = dict.fromkeys(range(len(rows)), Refusal("schema-mismatch", "/after/a", "too long"))
-    return _attempt(refused_rows(rows, why), attempt)
+    return _attempt(refused_rows(rows, why, target), attempt)
 
 
 def _logged(batch: Sequence[PositionedChange], attempt: int) -> pa.Table:

@@ -18,6 +18,9 @@ _BYTES: Final = ("record_key", "value")
 _TEXTS: Final = ("key", "before_key", "before", "after")
 """Columns of a refused change that are JSON text."""
 
+_CHANGE: Final = (*_TEXTS, "source", "op", "target")
+"""Columns of a refused change that a dead letter lacks."""
+
 
 @ending
 def dead_letters(
@@ -69,7 +72,7 @@ def dead_letters(
         raise typer.BadParameter("--where, --by and --why: only with --close")
     found = (refused_of if refused else letters_of)(log)
     shown = found if limit is None else found.slice(0, limit)
-    columns = [*_WHY, *_PLACE, *((*_TEXTS, "source", "op") if refused else ()), *_BYTES]
+    columns = [*_WHY, *_PLACE, *(_CHANGE if refused else ()), *_BYTES]
     lines = Lines()
     for batch in shown.select(columns).to_batches(max_chunksize=1024):
         for row in batch.to_pylist():

@@ -83,8 +83,8 @@ def verify(
         how: dict[str, Any] = {**options, "table_format": table_format, "checkpoint": progress}
         faults = faults_of(spark, log, **how)
         number = _shown((row.asDict() for row in faults.toLocalIterator()), limit)
-        found = unapplied(spark, log, table_format=table_format).orderBy("table").collect()
-        return number, [row.asDict() for row in found]
+        lost = unapplied(spark, log, table_format=table_format, target=options["target"])
+        return number, [row.asDict() for row in lost.orderBy("table").collect()]
 
     of_spark = {"table_format": table_format, "packages": packages, "checkpoint": checkpoint}
     if is_local(engine, folder, target, **of_spark):
@@ -104,7 +104,7 @@ def _without_spark(log: str, options: dict[str, Any], limit: int | None) -> tupl
     found = queried(lambda: faults_of(log, **options))
     batches = found.to_batches(max_chunksize=1024)
     number = _shown((row for batch in batches for row in batch.to_pylist()), limit)
-    return number, unapplied(log).to_pylist()
+    return number, unapplied(log, target=options["target"]).to_pylist()
 
 
 def _shown(faults: Iterable[dict[str, Any]], limit: int | None) -> int:

@@ -26,9 +26,10 @@ from changewire.engines.changelog.source import KIND, ChangeLog, LogRows
 from changewire.engines.changelog.trace import traced
 from changewire.engines.changelog.versions import Newest, Truncates, Versions, by_key
 from changewire.engines.layout import CHANGE, DEAD_LETTER
-from changewire.engines.log import ATTEMPT, CLOSED_BY, ELEMENT_PLACE, REFUSED, place_of
+from changewire.engines.log import ATTEMPT, CLOSED_BY, ELEMENT_PLACE, REFUSED, TARGET, place_of
 from changewire.engines.typed.schemas import RowsAs, options_of_log
 from changewire.tables.history import History
+from changewire.tables.names import absolute
 from changewire.tables.version_rows import VersionNames, check_names
 
 if TYPE_CHECKING:
@@ -197,41 +198,24 @@ def dead_letters(log: ChangeLog) -> pa.Table:
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
-    return _open(LogRows(log), DEAD_LETTER)
+    rows = LogRows(log)
+    return _open(rows, _rows_of(rows, DEAD_LETTER), DEAD_LETTER)
 
 
-def refused(log: ChangeLog) -> pa.Table:
-    """Return the changes of a log that no table took, with the reason of each.
+def refused(log: ChangeLog, *, target: str | None = None) -> pa.Table:
+    """Return the changes of a log that no table of a target took, with the reason of each.
 
     A replay that applies one appends a row with the same position, which closes it. Memory contains
     all refused changes.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+        target: Path or name of the tables, as for `apply_changes`: what other targets refused is
+            left out. None for all targets.
 
     Returns:
-        Rows of the log.
-
-    Raises:
-        OutputError: It is not a log.
-        FramingError: The folder cannot be read.
-        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
-    """
-    return _open(LogRows(log), REFUSED)
-
-
-def unapplied(log: ChangeLog) -> pa.Table:
-    """Return how many changes of each table of the source are in no table, and why.
-
-    `verify` compares tables with the other changes of the log.
-
-    Args:
-        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
-
-    Returns:
-        ``table``, as ``database.table`` in the messages; ``refused``: how many changes no table
-        took; ``key_missing``: how many have no key. Tables of which all changes are applied are
-        left out.
+        Rows of the log, one for each change and target that refused it; ``target`` is NULL in rows
+        of earlier versions, which are of any target.
 
     Raises:
         OutputError: It is not a log.
@@ -239,7 +223,33 @@ def unapplied(log: ChangeLog) -> pa.Table:
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
     rows = LogRows(log)
-    refusals = table_names(_open(rows, REFUSED)["source"].combine_chunks())
+    apart = (TARGET,) if target is None else ()
+    return _open(rows, _refusals(rows, target), REFUSED, apart)
+
+
+def unapplied(log: ChangeLog, *, target: str | None = None) -> pa.Table:
+    """Return how many changes of each table of the source are in no table, and why.
+
+    `verify` compares tables with the other changes of the log.
+
+    Args:
+        log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+        target: Path or name of the tables, as for `apply_changes`: what other targets refused is
+            left out. None for all targets.
+
+    Returns:
+        ``table``, as ``database.table`` in the messages; ``refused``: how many changes were
+        refused, by the target or by any; ``key_missing``: how many have no key. Tables of which all
+        changes are applied are left out.
+
+    Raises:
+        OutputError: It is not a log.
+        FramingError: The folder cannot be read.
+        ImportError: It is a Delta table, and the extra ``delta`` is not installed.
+    """
+    rows = LogRows(log)
+    lost = _open(rows, _refusals(rows, target), REFUSED)
+    refusals = table_names(lost["source"].combine_chunks())
     found = {"refused": Counter(refusals.to_pylist()), "key_missing": Counter[str]()}
     attempts: Attempts = {}
     keyless: list[tuple[Any, int, str]] = []
@@ -256,19 +266,43 @@ def unapplied(log: ChangeLog) -> pa.Table:
     return pa.table({"table": tables, **counts}, UNAPPLIED)
 
 
-def _open(log: LogRows, kind: str) -> pa.Table:
-    """Return the newest row of a kind at each place that no row of another kind closes."""
-    place, closed_by = [*ELEMENT_PLACE, ATTEMPT], CLOSED_BY[kind]
-    log.check(KIND, *place)
-    found = pa.Table.from_batches(log.batches((kind,)), log.schema)
-    newest: dict[Any, tuple[int, int]] = {}
-    for number, row in enumerate(found.select(place).to_pylist()):
+def _rows_of(log: LogRows, kind: str) -> pa.Table:
+    """Return the rows of a kind."""
+    log.check(KIND, *ELEMENT_PLACE, ATTEMPT)
+    return pa.Table.from_batches(log.batches((kind,)), log.schema)
+
+
+def _refusals(log: LogRows, target: str | None) -> pa.Table:
+    """Return the refusals of a target, or of all, with `TARGET`, which logs may lack."""
+    rows = _rows_of(log, REFUSED)
+    if TARGET not in rows.column_names:
+        rows = rows.append_column(TARGET, pa.nulls(len(rows), pa.string()))
+    if target is None:
+        return rows
+    of = rows[TARGET].cast(pa.string())
+    is_own = pc.equal(of, absolute(target, is_template=True))
+    return rows.filter(pc.or_kleene(pc.is_null(of), is_own))
+
+
+def _open(log: LogRows, rows: pa.Table, kind: str, apart: Sequence[str] = ()) -> pa.Table:
+    """Return the newest of rows of a kind at each place that no row of another kind closes.
+
+    Rows of one attempt that differ in the columns `apart` are all returned.
+    """
+    newest: dict[Any, dict[Any, int]] = {}
+    attempts: dict[Any, int] = {}
+    for number, row in enumerate(rows.select([*ELEMENT_PLACE, ATTEMPT, *apart]).to_pylist()):
         at = place_of(row)
-        newest[at] = max((row[ATTEMPT], -number), newest.get(at, (-1, 0)))
+        if row[ATTEMPT] > attempts.get(at, -1):
+            attempts[at], newest[at] = row[ATTEMPT], {}
+        if row[ATTEMPT] == attempts[at]:
+            newest[at].setdefault(tuple(row[name] for name in apart), number)
+    closed_by = CLOSED_BY[kind]
     others = closed_by.keys() - {kind}
-    for batch in log.batches(others, [KIND, *place]) if newest else ():
-        for row in batch.select([KIND, *place]).to_pylist():
+    for batch in log.batches(others, [KIND, *ELEMENT_PLACE, ATTEMPT]) if newest else ():
+        for row in batch.to_pylist():
             at, later = place_of(row), closed_by[row[KIND]]
-            if at in newest and (later is None or row[ATTEMPT] >= newest[at][0] + later):
+            if at in newest and (later is None or row[ATTEMPT] >= attempts[at] + later):
                 del newest[at]
-    return found.take(pa.array(sorted(-number for _, number in newest.values()), pa.int64()))
+    numbers = sorted(number for one in newest.values() for number in one.values())
+    return rows.take(pa.array(numbers, pa.int64()))

@@ -226,11 +226,12 @@ def applied(log: LocalLog, options: LocalOptions) -> Applied:
         known = known_log(log, options.routing, with_truncates=options.tables.apply_truncates)
         log.know_refused()
         merges, refused = Merges(options, log, known), list[pa.Table]()
+        target = options.routing.template.text
         has_rows = False
         for rows in grouped(log.unmerged(), _APPLIED, _APPLIED_BYTES):
             has_rows = True
             if why := merges.merge(rows):
-                refused.append(refused_rows(rows, why))
+                refused.append(refused_rows(rows, why, target))
                 log.add_refused(rows, why)
         log.merged_to(version, has_rows=has_rows)
         for rows in refused:

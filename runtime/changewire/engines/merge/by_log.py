@@ -52,7 +52,7 @@ class LogContent:
     Attributes:
         read: Yields its rows.
         attempts: Newest attempts of elements that were replayed, by their places.
-        refused: Newest attempts that no table took, by places.
+        refused: Newest attempts that the target refused, by places.
         known: The tables that they go to.
     """
 

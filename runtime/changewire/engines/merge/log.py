@@ -26,6 +26,7 @@ from changewire.engines.log import (
     REFUSED,
     STATISTICS,
     STATISTICS_OPTION,
+    TARGET,
     columns_of_log,
     lacking,
     log_schema,
@@ -59,7 +60,7 @@ class LocalLog:
         """Open the log, if it exists; the text of the target names the tables."""
         self.path = path
         self.refused: set[Any] = set()
-        self._app = _app_of(target)
+        self._target, self._app = target, _app_of(target)
         self._table = delta.opened(path)
         self.merged: int = -1
         if self._table is not None:
@@ -112,12 +113,15 @@ class LocalLog:
         """Yield some columns of the rows of some kinds that meet a condition in SQL, by batches.
 
         They are those of the newest version, or of the one that the tables have; if they have none,
-        Spark may have made them, and that is the newest version too.
+        Spark may have made them, and that is the newest version too. Refusals of other targets are
+        left out.
         """
         table = self._merged_table() if is_merged else self._table
         if table is not None:
             named = ", ".join(map(delta.literal, kinds))
             condition = f"kind IN ({named}) AND ({where})"
+            if REFUSED in kinds:
+                condition += f" AND {of_target(self._target)}"
             yield from delta.selected(self.path, table, columns_of_log(columns), condition)
 
     def _merged_table(self) -> DeltaTable | None:
@@ -176,8 +180,9 @@ class LocalLog:
         return ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
 
     def know_refused(self) -> None:
-        """Read which changes no table took: to later changes they are as if they never came."""
-        for part in self.rows(("kind", *_ATTEMPT), ds.field("kind") == REFUSED):
+        """Read which changes the target refused: to later ones they are as if they never came."""
+        is_own = ds.field(TARGET).is_null() | (ds.field(TARGET) == self._target)
+        for part in self.rows(_ATTEMPT, (ds.field("kind") == REFUSED) & is_own):
             self._refuse(part)
 
     def add_refused(self, rows: pa.Table, numbers: Iterable[int]) -> None:
@@ -271,6 +276,11 @@ def has_tables(log: str, target: str) -> bool:
 def _app_of(target: str) -> str:
     """Return what names the tables of a target in the transactions of its log."""
     return f"changewire-{hashlib.sha256(target.encode()).hexdigest()[:32]}"
+
+
+def of_target(target: str) -> str:
+    """Return the condition in SQL that a row of a log is not a refusal of another target."""
+    return f"({TARGET} IS NULL OR {TARGET} = {delta.literal(target)})"
 
 
 def attempts_of(rows: pa.Table) -> Iterator[Any]:

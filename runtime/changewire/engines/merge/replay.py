@@ -25,7 +25,7 @@ from changewire.engines.log import (
 from changewire.engines.merge import delta
 from changewire.engines.merge.apply import applied
 from changewire.engines.merge.close import meeting
-from changewire.engines.merge.log import LocalLog, attempts_of, log_there
+from changewire.engines.merge.log import LocalLog, attempts_of, log_there, of_target
 from changewire.engines.merge.options import LocalOptions, local_options
 from changewire.engines.options import ApplyKeywords, asked
 from changewire.engines.retries import retried
@@ -44,7 +44,7 @@ def replay(
     where: str | None = None,
     **options: Unpack[ApplyKeywords],
 ) -> Replayed:
-    """Decode dead letters again, and apply refused changes again.
+    """Decode dead letters again, and apply again the changes that the target refused.
 
     What dead letters are by now is appended to the log, and so are refused changes once more. Then
     the changes that tables lack are merged, in their original order, so what is newer in a table
@@ -74,9 +74,10 @@ def replay(
 
 def replayed(options: LocalOptions, decoder: Decoder, where: str | None) -> Replayed:
     """Replay the open rows of a log, as `replay` does."""
-    log, place = log_there(options), options.log
+    log, place, target = log_there(options), options.log, options.routing.template.text
     letters = meeting(place, dead_letters(place), DEAD_LETTER, where or _EVERY)
-    refusals = meeting(place, refused(place), REFUSED, where or _EVERY)
+    mine = f"({where or _EVERY}) AND {of_target(target)}"
+    refusals = meeting(place, refused(place, target=target), REFUSED, mine)
     # What has no position stays open: no row could close it.
     decoded = _elements(placed(letters), decoder)
     appended: list[pa.Table] = []
@@ -92,7 +93,7 @@ def replayed(options: LocalOptions, decoder: Decoder, where: str | None) -> Repl
     retried(place, append)
     done = applied(log, options)
     rows, again = appended
-    open_refusals = {*places_of(placed(refused(place)))}
+    open_refusals = {*places_of(placed(refused(place, target=target)))}
     open_letters = {*places_of(placed(dead_letters(place)))}
     tried = {*places_of(placed(refusals))}
     left = len(open_refusals & (tried | {*places_of(rows)}))

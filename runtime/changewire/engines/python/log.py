@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from changewire.engines.errors import OutputError, naming
 from changewire.engines.layout import RECORD_PLACE
-from changewire.engines.log import HELD, lacking
+from changewire.engines.log import ADDED, HELD, lacking
 from changewire.engines.typed.types import columns_as_json, differing
 
 if sys.platform != "win32":
@@ -180,7 +180,9 @@ def _opened(folder: Path, schema: pa.Schema) -> Any:
         found = ds.dataset([str(file) for file in files], format="parquet")
     except pa.ArrowException as error:
         raise OutputError(f"{folder}: it is not a log of Parquet files ({error})") from error
-    for name, kind, has in differing(columns_as_json(found.schema), columns_as_json(schema)):
+    there = {*found.schema.names}
+    needed = pa.schema([one for one in schema if one.name in there or one.name not in ADDED])
+    for name, kind, has in differing(columns_as_json(found.schema), columns_as_json(needed)):
         raise OutputError(
             f"log: a column {name} of type {kind} is needed, and {folder} {has}; choose another "
             "output folder"

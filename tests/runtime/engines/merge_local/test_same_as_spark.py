@@ -70,6 +70,9 @@ def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) 
         ours.apply_records(batch, **given)
     theirs.apply_messages(spark, format="dataworks-json", **given)
     logs = [contents(lake.places["log"], ("kind", *ELEMENT_PLACE)) for lake in (theirs, ours)]
+    for places, (_, rows) in zip((theirs.places, ours.places), logs, strict=True):
+        refusing = {(row["kind"] == "refused", row.pop("target")) for row in rows}
+        assert refusing == {(False, None), (True, places["target"])}
     assert logs[0] == logs[1]
     assert {row["kind"] for row in logs[1][1]} == {"change", "control", "dead_letter", "refused"}
     assert ours.names() == theirs.names() == ["Notes", "items", "orders"]

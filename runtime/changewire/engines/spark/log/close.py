@@ -45,5 +45,6 @@ def close_dead_letters(
     rows = letters.withColumns(columns).localCheckpoint()
     number = rows.count()
     if number:
+        place.check(spark, rows.schema)
         place.add(rows)
     return number

@@ -6,6 +6,7 @@ define.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 from typing import Final
@@ -23,9 +24,11 @@ from changewire.engines.log import (
     LOG_COLUMNS,
     MESSAGE_LOG_COLUMNS,
     REFUSED,
+    TARGET,
 )
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.parts import quoted, table_name
+from changewire.tables.names import absolute
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
 
@@ -38,18 +41,24 @@ _IS_KNOWN: Final = (
 def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
     """Return decoded rows with the columns of a log; by default they were never replayed."""
     is_dead = F.col("kind") == DEAD_LETTER
-    added = {"version": F.when(is_dead, VERSION), ATTEMPT: F.lit(0) if attempt is None else attempt}
+    added = {
+        "version": F.when(is_dead, VERSION),
+        ATTEMPT: F.lit(0) if attempt is None else attempt,
+        TARGET: F.lit(None).cast("string"),
+    }
     columns = MESSAGE_LOG_COLUMNS if "content" in rows.columns else LOG_COLUMNS
     return rows.withColumns(added).select(*map(quoted, columns))
 
 
-def refused_rows(rows: DataFrame, why: Column, attempt: Column | None = None) -> DataFrame:
-    """Return the rows that say why changes are refused, by the `Refusal` of each as a struct."""
+def refused_rows(
+    rows: DataFrame, why: Column, target: str, attempt: Column | None = None
+) -> DataFrame:
+    """Return the rows that say why a target refuses changes; `why` is the `Refusal` of each."""
     reason = {name: why[name] for name in Refusal._fields}
     # `Refusal.text` says the same.
     text = F.concat_ws(": ", reason["code"], reason["pointer"], reason["message"])
     marked = {"kind": F.lit(REFUSED), **reason, "message": text}
-    return log_rows(rows.withColumns(marked), attempt)
+    return log_rows(rows.withColumns(marked), attempt).withColumn(TARGET, F.lit(target))
 
 
 def dead_letters(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
@@ -69,8 +78,10 @@ def dead_letters(spark: SparkSession, log: str, *, table_format: str = "delta") 
     return open_letters(LogPlace(log, table_format).read(spark))
 
 
-def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
-    """Return the changes of a log that no table took, with the reason of each.
+def refused(
+    spark: SparkSession, log: str, *, table_format: str = "delta", target: str | None = None
+) -> DataFrame:
+    """Return the changes of a log that no table of a target took, with the reason of each.
 
     A replay that applies one appends a row with the same position, which closes it.
 
@@ -78,14 +89,22 @@ def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> Da
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
         table_format: Format of the log.
+        target: Path or name of the tables, as for `apply_changes`: what other targets refused is
+            left out. None for all targets.
 
     Returns:
-        Rows of the log.
+        Rows of the log, one for each change and target that refused it; ``target`` is NULL in rows
+        of earlier versions, which are of any target.
     """
-    return open_refusals(LogPlace(log, table_format).read(spark))
+    rows = LogPlace(log, table_format).read(spark)
+    if target is not None:
+        return open_refusals(of_target(rows, target))
+    return _open(rows, REFUSED, [TARGET] if TARGET in rows.columns else [])
 
 
-def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
+def unapplied(
+    spark: SparkSession, log: str, *, table_format: str = "delta", target: str | None = None
+) -> DataFrame:
     """Return how many changes of each table of the source are in no table, and why.
 
     `verify` compares tables with the other changes of the log.
@@ -94,13 +113,16 @@ def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> 
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
         table_format: Format of the log.
+        target: Path or name of the tables, as for `apply_changes`: what other targets refused is
+            left out. None for all targets.
 
     Returns:
-        ``table``, as ``database.table`` in the messages; ``refused``: how many changes no table
-        took; ``key_missing``: how many have no key. Tables of which all changes are applied are
-        left out.
+        ``table``, as ``database.table`` in the messages; ``refused``: how many changes were
+        refused, by the target or by any; ``key_missing``: how many have no key. Tables of which all
+        changes are applied are left out.
     """
     rows = LogPlace(log, table_format).read(spark)
+    rows = rows if target is None else of_target(rows, target)
     keyless = rows.where((F.col("kind") == CHANGE) & F.col("key").isNull())
     lost = open_refusals(rows).unionByName(newest(keyless, rows))
     grouped = lost.groupBy(table_name().alias("table"))
@@ -108,6 +130,12 @@ def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> 
     return grouped.agg(
         F.count_if(is_refused).alias("refused"), F.count_if(~is_refused).alias("key_missing")
     )
+
+
+def of_target(rows: DataFrame, target: str) -> DataFrame:
+    """Return the rows of a log without the refusals of other targets."""
+    own = absolute(target, is_template=True)
+    return rows.where(F.col(TARGET).isNull() | (F.col(TARGET) == own))
 
 
 def open_letters(rows: DataFrame) -> DataFrame:
@@ -120,8 +148,11 @@ def open_refusals(rows: DataFrame) -> DataFrame:
     return _open(rows, REFUSED)
 
 
-def _open(rows: DataFrame, kind: str) -> DataFrame:
-    """Return the newest row of a kind at each place that no other row closes."""
+def _open(rows: DataFrame, kind: str, apart: Sequence[str] = ()) -> DataFrame:
+    """Return the newest row of a kind at each place that no other row closes.
+
+    Rows of one attempt that differ in the columns `apart` are all returned.
+    """
     may_close, closes = F.lit(False), list[str]()  # noqa: FBT003 - a column of this value
     for one, later in CLOSED_BY[kind].items():
         is_late = "" if later is None else f" AND other.{ATTEMPT} >= row.{ATTEMPT} + {later}"
@@ -130,7 +161,9 @@ def _open(rows: DataFrame, kind: str) -> DataFrame:
         may_close |= (F.col("kind") == one) & (F.col(ATTEMPT) >= (later or 0))
     found = without(rows.where(F.col("kind") == kind), rows.where(may_close), " OR ".join(closes))
     own = F.when(~is_placed(), F.monotonically_increasing_id())
-    return found.withColumn("_own", own).dropDuplicates([*ELEMENT_PLACE, "_own"]).drop("_own")
+    return (
+        found.withColumn("_own", own).dropDuplicates([*ELEMENT_PLACE, "_own", *apart]).drop("_own")
+    )
 
 
 def accepted_attempts(rows: DataFrame) -> DataFrame:

@@ -17,7 +17,7 @@ from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.spark.cause import GONE, full_text, named_errors, repeated_if_lost
 from changewire.engines.spark.frames import persisted
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.log.rows import accepted_attempts, newest, refused_rows
+from changewire.engines.spark.log.rows import accepted_attempts, newest, of_target, refused_rows
 from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
 from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
@@ -37,7 +37,7 @@ class LogMerger:
         progress: Folder of the query's own checkpoint.
         listener: Called once for each batch.
         known: The content of the log that is in the tables; None until the first batch.
-        has_refused: Whether the log has refused changes.
+        has_refused: Whether the log has changes that the target refused.
         has_replays: Whether it has rows of replays, of which the newest counts.
     """
 
@@ -61,7 +61,8 @@ class LogMerger:
 
     def _merged(self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int) -> Applied:
         spark, options = rows.sparkSession, self.query.options
-        logged = options.log.read(spark)
+        target = options.routing.template.text
+        logged = of_target(options.log.read(spark), target)
         known = self.known = self.known or self._begun(logged, batch.number)
         if facts.old:
             rows = with_effects(rows).localCheckpoint()
@@ -73,7 +74,7 @@ class LogMerger:
         refused = merge.refused_changes()
         if refused is not None:
             # Last, so that no kill can lose one: an element may be refused twice.
-            options.log.add(refused_rows(refused, F.col(WHY), F.col(ATTEMPT)))
+            options.log.add(refused_rows(refused, F.col(WHY), target, F.col(ATTEMPT)))
             self.has_refused = True
         known.add(facts.facts)
         unmatched = options.unmatched(known.tables.names.values())
@@ -82,6 +83,7 @@ class LogMerger:
     def _begun(self, log: DataFrame, batch: int) -> KnownLog:
         """Return the content of a log that is in the tables, and look for refused changes in it."""
         options = self.query.options
+        target = options.routing.template.text
         is_refused, is_again = F.col("kind") == REFUSED, F.col(ATTEMPT) > 0
         ((refused, later),) = log.agg(F.count_if(is_refused), F.count_if(is_again)).collect()
         self.has_refused, self.has_replays = bool(refused), bool(later)
@@ -92,7 +94,8 @@ class LogMerger:
             table_format=options.log.table_format,
         )
         try:
-            return known(applied_log(log.sparkSession, options.log, self.progress, batch))
+            applied = applied_log(log.sparkSession, options.log, self.progress, batch)
+            return known(None if applied is None else of_target(applied, target))
         except RAISED as error:
             if not GONE.search(full_text(error)):
                 raise

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import LENIENT
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
@@ -64,7 +65,7 @@ def rebuild(
             makes tables. Or its constraints do not allow rows that the log says.
     """
     routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
-    whole = LogPlace(log, table_format).read(spark)
+    whole = of_target(LogPlace(log, table_format).read(spark), target)
     rows = whole if where is None else whole.where(where)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     made: list[str] = []

@@ -19,6 +19,7 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import (
     is_placed,
     log_rows,
+    of_target,
     open_letters,
     open_refusals,
     refused_rows,
@@ -28,9 +29,9 @@ from changewire.engines.spark.merge.from_log import with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
+from changewire.engines.spark.merge.query import existing
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.tuning import batch_settings
-from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.types import ROWS
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def replay(
     table_format: str = "delta",
     **options: Unpack[ApplyKeywords],
 ) -> Replayed:
-    """Decode dead letters again, and apply refused changes again.
+    """Decode dead letters again, and apply again the changes that the target refused.
 
     What is valid by now is merged into tables in its original order, so what is newer there stays,
     and then appended to the log, which closes it. A replay that was killed is simply run again.
@@ -69,6 +70,7 @@ def replay(
 
     Raises:
         ValueError: An argument is not valid.
+        OutputError: The log does not exist or has other columns.
         StreamError: A table cannot be merged into, or belongs to another query.
     """
     place = LogPlace(log, table_format)
@@ -81,10 +83,9 @@ def replayed(
     spark: SparkSession, options: ApplyOptions, decoder: Decoder, where: str | None
 ) -> Replayed:
     """Replay the open rows of a log, as `replay` does."""
-    log = options.log
-    places = {"log": log.target, "target": options.routing.template.text}
-    query = identity(spark, options.checkpoint, table_format=log.table_format, outputs=places)
-    whole = log.read(spark)
+    log, target = options.log, options.routing.template.text
+    query = existing(spark, options)
+    whole = of_target(log.read(spark), target)
     condition = F.expr(where) if where else F.lit(True)  # noqa: FBT003 - a column of this value
     letters = open_letters(whole).where(condition).localCheckpoint()
     refusals = open_refusals(whole).where(condition).localCheckpoint()
@@ -104,7 +105,7 @@ def replayed(
         landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
         merge = BatchMerge(QueryTables(query, options), known, rows, facts, landed, partitions)
         merge.tables()
-        closed = _closed(rows, merge).localCheckpoint()
+        closed = _closed(rows, merge, target).localCheckpoint()
         number = closed.where(F.col("kind") != "refused").count()
         if number:
             log.append(closed, f"{query}-replay", time.time_ns())
@@ -143,7 +144,7 @@ def _matching(rows: DataFrame, others: DataFrame, names: Sequence[str], how: str
     return rows.withColumn("_place", place).join(wanted, "_place", how).drop("_place")
 
 
-def _closed(rows: DataFrame, merge: BatchMerge) -> DataFrame:
+def _closed(rows: DataFrame, merge: BatchMerge, target: str) -> DataFrame:
     """Return what a replay appends: elements that are valid by now, and why some are refused.
 
     A change that is refused again is not appended: its last refusal stays open.
@@ -154,5 +155,5 @@ def _closed(rows: DataFrame, merge: BatchMerge) -> DataFrame:
         return log_rows(rows, attempt)
     again = refused.where(F.col(_AGAIN) > 0)
     valid = _matching(rows, again, ELEMENT_PLACE, "left_anti")
-    new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), F.lit(1))
+    new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), target, F.lit(1))
     return log_rows(valid, attempt).unionByName(new)

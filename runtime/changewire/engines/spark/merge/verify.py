@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
+from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import is_char
 from changewire.engines.spark.merge.current import rows_of_log
 from changewire.engines.spark.merge.facts import known_log
@@ -45,7 +46,7 @@ def verify(
 ) -> DataFrame:
     """Compare tables with the log that they were made of; each row that differs is returned.
 
-    A change that is refused, or has no key, is in no table: `unapplied` counts these.
+    A change that the target refused, or that has no key, is in no table: `unapplied` counts these.
 
     Args:
         spark: The session.
@@ -69,6 +70,7 @@ def verify(
     routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
     place = LogPlace(log, table_format)
     rows = place.read(spark) if checkpoint is None else log_of_tables(spark, place, checkpoint)
+    rows = of_target(rows, target)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     parts = [
         _faults(spark, rows, one, known, routing, table_format, keeps_deleted=deletes == "flag")
