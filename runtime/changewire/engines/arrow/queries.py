@@ -28,6 +28,7 @@ from changewire.engines.changelog.versions import Newest, Truncates, Versions, b
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.log import ATTEMPT, CLOSED_BY, ELEMENT_PLACE, REFUSED, place_of
 from changewire.engines.typed.schemas import RowsAs, options_of_log
+from changewire.tables.chosen import chosen_tables
 from changewire.tables.history import History
 from changewire.tables.version_rows import VersionNames, check_names
 
@@ -220,13 +221,20 @@ def refused(log: ChangeLog) -> pa.Table:
     return _open(LogRows(log), REFUSED)
 
 
-def unapplied(log: ChangeLog) -> pa.Table:
+def unapplied(
+    log: ChangeLog,
+    *,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
+) -> pa.Table:
     """Return how many changes of each table of the source are in no table, and why.
 
     `verify` compares tables with the other changes of the log.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
+        only_tables: As for `changewire.delta.apply_changes`.
+        except_tables: As for `changewire.delta.apply_changes`.
 
     Returns:
         ``table``, as ``database.table`` in the messages; ``refused``: how many changes no table
@@ -234,10 +242,12 @@ def unapplied(log: ChangeLog) -> pa.Table:
         left out.
 
     Raises:
+        ValueError: The names of tables are not valid.
         OutputError: It is not a log.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
+    chosen = chosen_tables(only_tables, except_tables)
     rows = LogRows(log)
     refusals = table_names(_open(rows, REFUSED)["source"].combine_chunks())
     found = {"refused": Counter(refusals.to_pylist()), "key_missing": Counter[str]()}
@@ -251,7 +261,7 @@ def unapplied(log: ChangeLog) -> pa.Table:
     found["key_missing"].update(
         name for place, attempt, name in keyless if attempt >= attempts.get(place, 0)
     )
-    tables = sorted({*found["refused"], *found["key_missing"]})
+    tables = sorted(filter(chosen.has, {*found["refused"], *found["key_missing"]}))
     counts = {reason: [of[name] for name in tables] for reason, of in found.items()}
     return pa.table({"table": tables, **counts}, UNAPPLIED)
 

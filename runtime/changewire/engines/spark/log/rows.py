@@ -6,6 +6,7 @@ define.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 from typing import Final
@@ -25,7 +26,8 @@ from changewire.engines.log import (
     REFUSED,
 )
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.parts import quoted, table_name
+from changewire.engines.spark.parts import has_name, quoted, table_name
+from changewire.tables.chosen import chosen_tables
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
 
@@ -85,7 +87,14 @@ def refused(spark: SparkSession, log: str, *, table_format: str = "delta") -> Da
     return open_refusals(LogPlace(log, table_format).read(spark))
 
 
-def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> DataFrame:
+def unapplied(
+    spark: SparkSession,
+    log: str,
+    *,
+    table_format: str = "delta",
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
+) -> DataFrame:
     """Return how many changes of each table of the source are in no table, and why.
 
     `verify` compares tables with the other changes of the log.
@@ -94,16 +103,22 @@ def unapplied(spark: SparkSession, log: str, *, table_format: str = "delta") -> 
         spark: The session.
         log: Path of the log (it has a slash), or name of its table.
         table_format: Format of the log.
+        only_tables: As for `apply_changes`.
+        except_tables: As for `apply_changes`.
 
     Returns:
         ``table``, as ``database.table`` in the messages; ``refused``: how many changes no table
         took; ``key_missing``: how many have no key. Tables of which all changes are applied are
         left out.
+
+    Raises:
+        ValueError: The names of tables are not valid.
     """
+    chosen = chosen_tables(only_tables, except_tables)
     rows = LogPlace(log, table_format).read(spark)
     keyless = rows.where((F.col("kind") == CHANGE) & F.col("key").isNull())
     lost = open_refusals(rows).unionByName(newest(keyless, rows))
-    grouped = lost.groupBy(table_name().alias("table"))
+    grouped = lost.where(has_name(table_name(), chosen)).groupBy(table_name().alias("table"))
     is_refused = F.col("kind") == REFUSED
     return grouped.agg(
         F.count_if(is_refused).alias("refused"), F.count_if(~is_refused).alias("key_missing")
