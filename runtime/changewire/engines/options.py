@@ -180,9 +180,8 @@ class TableKeywords(TypedDict, total=False):
         one_table: Whether several tables of sources may feed a target without ``{table}``, in which
             rows with the same key are one. By default changes of the second one are refused.
         only_tables: Names of the tables of sources whose changes are applied, such as
-            ``["shop.orders", "crm.*"]``: ``*`` stands for any text, ``?`` for one character. By
-            default all tables are. Changes of others stay in the log, and are counted as
-            ``left_out``.
+            ``["shop.orders", "crm.*"]``: ``*`` means any text, ``?`` one character. By default all
+            tables are. Changes of others stay in the log, and are counted as ``left_out``.
         except_tables: Such names of tables that are left out.
     """
 

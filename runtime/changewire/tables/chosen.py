@@ -14,7 +14,7 @@ _SHOWN: Final = 20
 class Chosen(Struct, frozen=True):
     """The tables of the source that are applied, by globs of their `dotted` names.
 
-    ``*`` stands for any text and ``?`` for one character; the case of letters counts.
+    ``*`` means any text and ``?`` one character; the case of letters counts.
 
     Attributes:
         only: Tables that are applied; all of them without any.
@@ -64,7 +64,7 @@ def chosen_tables(only: Iterable[str] | None, excepted: Iterable[str] | None) ->
 
 
 def matches(glob: str, name: str) -> bool:
-    """Whether a name is one that a glob stands for."""
+    """Whether a glob matches a whole name."""
     return _pattern(glob).fullmatch(name) is not None
 
 
