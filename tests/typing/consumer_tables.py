@@ -8,6 +8,7 @@ import changewire as cw
 from changewire.framing import Position as Place
 from changewire.tables import (
     ChangePosition,
+    Chosen,
     MemoryTables,
     PositionedChange,
     Result,
@@ -24,7 +25,8 @@ from changewire.tables import (
 def applied(changes: list[cw.Change], topic: str) -> dict[str, int]:
     """Return how many changes had which effect, and how many no table took, by their codes."""
     tables = MemoryTables()
-    routing = Routing(template_of("lake.{database}.{table}"))
+    chosen = Chosen(only=("shop.*",), excepted=("shop.tmp_*",))
+    routing = Routing(template_of("lake.{database}.{table}"), chosen=chosen)
     batch: list[PositionedChange] = []
     for offset, change in enumerate(changes):
         position: ChangePosition = position_of(Place(topic=topic, partition=0, offset=offset))

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 import typer
 
+from changewire.cli.flags import options_in
 from changewire.cli.streams import TABLE_FLAGS
 from changewire.engines.applied import is_by_table
 from changewire.engines.options import (
@@ -79,7 +80,7 @@ def table_options(
     Raises:
         typer.BadParameter: An option is not valid.
     """
-    options: Any = {name: given[name] for name in TABLE_FLAGS if given.get(name) is not None}
+    options: Any = {n: given[n] for n in TABLE_FLAGS if given.get(n) not in (None, [])}
     options["row_schema"] = row_schema_of(given.get("row_schema"))
     try:
         return TableOptions(target, **options, max_dead_letters=limit_of(max_dead_letters))
@@ -110,7 +111,7 @@ def _check_unused(given: Mapping[str, Any]) -> None:
     """Check that no option is given that needs tables; rows may have one type without them."""
     names = [name for name in TABLE_FLAGS if given.get(name) and name != "row_schema"]
     if names:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        flags = ", ".join(options_in(TABLE_FLAGS)[name] for name in names)
         raise typer.BadParameter(f"{flags}: only with --target TABLE")
     if not isinstance(row_schema_of(given["row_schema"]), str):
         raise typer.BadParameter("--row-schema by table: only with --target TABLE")

@@ -152,6 +152,24 @@ OneTable: TypeAlias = Annotated[
     typer.Option("--one-table", help="Let several tables feed a target that has no field {table}."),
 ]
 
+OnlyTables: TypeAlias = Annotated[
+    list[str] | None,
+    text_option(
+        "--only",
+        metavar="TABLE",
+        help="Apply the changes of these tables of the source, such as 'shop.*'; repeatable.",
+    ),
+]
+
+ExceptTables: TypeAlias = Annotated[
+    list[str] | None,
+    text_option(
+        "--except",
+        metavar="TABLE",
+        help="Leave out these tables of the source, such as 'shop.tmp_*'; repeatable.",
+    ),
+]
+
 Metrics: TypeAlias = Annotated[
     str | None,
     text_option(
@@ -171,6 +189,8 @@ TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "apply_truncates": (Truncates, False),
     "max_new_tables": (MaxNewTables, None),
     "one_table": (OneTable, False),
+    "only_tables": (OnlyTables, None),
+    "except_tables": (ExceptTables, None),
 }
 """How tables are written, each with its default."""
 

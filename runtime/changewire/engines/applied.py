@@ -127,6 +127,7 @@ COUNTED: Final[Mapping[str, str]] = {
     "sequence_inherited": "changes without a sequence: they took that of their row, or are oldest",
     "rounded_numbers": "numbers that a column of doubles rounded",
     "rescued_values": "values that did not fit their columns; `_changewire.rescued` has them",
+    "left_out": "changes of tables that were not chosen",
     "refused": "changes that no table took; the log says why",
     "key_missing": "changes without a key; they are in the log, and in no table",
     "waiting_before_images": "before images whose after image is not known; they delete nothing",
@@ -137,7 +138,7 @@ COUNTED: Final[Mapping[str, str]] = {
 """What is counted of changes in tables, and what it means."""
 
 NOT_APPLIED: Final = (
-    *("refused", "key_missing", "waiting_before_images"),
+    *("left_out", "refused", "key_missing", "waiting_before_images"),
     *("truncates_not_applied", "statements_without_rows"),
 )
 """Those of them that a run did not apply."""

@@ -75,8 +75,15 @@ class ChangesByTable(dict[str, TableChanges]):
 
 
 class Unmatched(NamedTuple):
-    """Names of types by table that no table has, and the first names of tables."""
+    """Names in an option that no table has.
 
+    Attributes:
+        option: The option, such as ``row_schema``.
+        names: The names, or globs, that no table has.
+        tables: The first names of tables.
+    """
+
+    option: str
     names: Sequence[str]
     tables: Sequence[str]
 
@@ -84,7 +91,7 @@ class Unmatched(NamedTuple):
         """Return a sentence for people."""
         named = ", ".join(self.names)
         there = f"tables are: {', '.join(self.tables)}" if self.tables else "there are no tables"
-        return f"`row_schema` has types for {named}, and no table has such a name; {there}"
+        return f"`{self.option}` names {named}, and no table has such a name; {there}"
 
 
 class Applied(NamedTuple):
@@ -93,9 +100,9 @@ class Applied(NamedTuple):
     Attributes:
         counts: In all tables, see `changewire.engines.applied.COUNTED`.
         by_table: By the tables of the source.
-        unmatched: Types by the name of no table so far; None without any.
+        unmatched: Names in options that no table has so far.
     """
 
     counts: Mapping[str, int] = {}
     by_table: Mapping[str, TableChanges] = {}
-    unmatched: Unmatched | None = None
+    unmatched: Sequence[Unmatched] = ()

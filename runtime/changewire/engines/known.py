@@ -9,6 +9,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from changewire.engines.errors import OutputError
+from changewire.tables.chosen import SeenTables
 from changewire.tables.names import Target, dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (
@@ -60,6 +61,7 @@ class KnownLog:
 
     Attributes:
         tables: The tables that its changes went to.
+        seen: The tables of the source that its changes had, also those that are left out.
     """
 
     def __init__(
@@ -76,6 +78,9 @@ class KnownLog:
         must not take that for the first.
         """
         self.tables: KnownTables = KnownTables()
+        self.seen: SeenTables = SeenTables(routing.chosen)
+        if not routing.chosen.are_all:
+            self.seen.add({dotted(named_source(op, source, routing)) for source, op in facts})
         self._routing = routing
         self._facts = dict(facts)
         keys = in_order(facts)

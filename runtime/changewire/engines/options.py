@@ -7,11 +7,12 @@ library of an extra, so that the command line can make them before Spark starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
+from changewire.tables.chosen import Chosen, chosen_tables
 from changewire.tables.names import absolute
 
 if TYPE_CHECKING:
@@ -188,6 +189,10 @@ class TableKeywords(TypedDict, total=False):
             refused.
         one_table: Whether several tables of sources may feed a target without ``{table}``, in which
             rows with the same key are one. By default changes of the second one are refused.
+        only_tables: Names of the tables of sources whose changes are applied, such as
+            ``["shop.orders", "crm.*"]``: ``*`` means any text, ``?`` one character. By default all
+            tables are. Changes of others stay in the log, and are counted as ``left_out``.
+        except_tables: Such names of tables that are left out.
     """
 
     row_schema: Any
@@ -200,6 +205,8 @@ class TableKeywords(TypedDict, total=False):
     apply_truncates: bool
     max_new_tables: int
     one_table: bool
+    only_tables: Sequence[str] | None
+    except_tables: Sequence[str] | None
 
 
 class ApplyKeywords(DecodeKeywords, TableKeywords, total=False):
@@ -238,6 +245,8 @@ class TableOptions:
     apply_truncates: bool = False
     max_new_tables: int = MAX_NEW_TABLES
     one_table: bool = False
+    only_tables: Sequence[str] | None = None
+    except_tables: Sequence[str] | None = None
     max_dead_letters: Limit | None = None
 
     def __post_init__(self) -> None:
@@ -249,7 +258,13 @@ class TableOptions:
                 raise ValueError(text)
         if self.max_dead_letters is not None:
             allowed(self.max_dead_letters, 0)
+        chosen_tables(self.only_tables, self.except_tables)
         object.__setattr__(self, "target", absolute(self.target, is_template=True))
+
+    @property
+    def chosen(self) -> Chosen:
+        """The tables of sources that are applied."""
+        return chosen_tables(self.only_tables, self.except_tables)
 
 
 def asked(format: str, target: str, options: ApplyKeywords) -> tuple[DecodeOptions, TableOptions]:

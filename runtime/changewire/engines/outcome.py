@@ -75,7 +75,7 @@ class Outcome:
         look_alikes: Formats that the dead letters look like; None where none was looked for.
         already_in_log: How many elements the log had already; they are counted, and not appended.
         changes_by_table: What became of the changes that were merged, by the tables of the source.
-        unmatched: Types by the name of no table; None without any.
+        unmatched: Names in options that no table has.
     """
 
     counts: Counts
@@ -92,7 +92,7 @@ class Outcome:
     look_alikes: LookAlikes | None = None
     already_in_log: int = 0
     changes_by_table: Mapping[str, TableChanges] = field(default_factory=dict)
-    unmatched: Unmatched | None = None
+    unmatched: Sequence[Unmatched] = ()
 
     @property
     def unapplied(self) -> int:

@@ -66,7 +66,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         **({} if outcome.native is None else {"native": outcome.native._asdict()}),
         **({} if outcome.stream is None else {"stream": asdict(outcome.stream)}),
         **({} if outcome.tables is None else _tables(outcome)),
-        **({} if outcome.unmatched is None else {"unmatched": _unmatched(outcome.unmatched)}),
+        **({"unmatched": [*map(_unmatched, outcome.unmatched)]} if outcome.unmatched else {}),
         **({} if command is None else {"next_command": command}),
         **({"already_in_log": outcome.already_in_log} if outcome.already_in_log else {}),
     }
@@ -84,8 +84,10 @@ def next_command(outcome: Outcome) -> str | None:
     return f"changewire dead-letters {output}{' --refused' if is_refused else ''}"
 
 
-def _unmatched(found: Unmatched) -> dict[str, list[str]]:
-    return {key: [visible(name, NAME) for name in names] for key, names in found._asdict().items()}
+def _unmatched(found: Unmatched) -> dict[str, Any]:
+    named = {"names": found.names, "tables": found.tables}
+    shown = {key: [visible(name, NAME) for name in names] for key, names in named.items()}
+    return {"option": found.option, **shown}
 
 
 def _tables(outcome: Outcome) -> dict[str, Any]:

@@ -7,6 +7,7 @@ row, and ``versions`` says what it was after each change.
 """
 
 from changewire.tables.apply import Result, apply_changes
+from changewire.tables.chosen import Chosen
 from changewire.tables.memory import MemoryTables
 from changewire.tables.names import Target, safe_name, target_of, template_of
 from changewire.tables.order import ChangePosition, PositionedChange, position_of
@@ -14,6 +15,7 @@ from changewire.tables.routing import Routing
 
 __all__ = [
     "ChangePosition",
+    "Chosen",
     "MemoryTables",
     "PositionedChange",
     "Result",

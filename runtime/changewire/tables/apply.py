@@ -31,6 +31,7 @@ from changewire.tables.routing import (
     find_routes,
     goes_to_all,
     in_order,
+    leaves_out,
     namespace_of,
     route_op,
 )
@@ -48,8 +49,9 @@ class Result(Struct):
 
     Attributes:
         counts: Rows that were ``inserted``, ``updated`` and ``deleted``. Beside them there are
-            ``key_missing``, ``refused``, ``sequence_inherited``, ``statements_without_rows``,
-            ``truncates_not_applied`` and ``waiting_before_images``; what is 0 is left out.
+            ``key_missing``, ``left_out``, ``refused``, ``sequence_inherited``,
+            ``statements_without_rows``, ``truncates_not_applied`` and ``waiting_before_images``;
+            what is 0 is left out.
         refused: Changes that no table took, and why: the code of the refusal.
     """
 
@@ -76,7 +78,9 @@ def apply_changes(
     taken: list[PositionedChange] = []
     for one in sorted(batch, key=lambda placed: placed.position):
         op = one.change.op
-        if (op in WRITES or op == DELETE) and one.change.key is None:
+        if leaves_out(op, one.change.source, routing):
+            counts["left_out"] += op in WRITES or op == DELETE
+        elif (op in WRITES or op == DELETE) and one.change.key is None:
             counts["key_missing"] += 1
         elif op in WRITES or op == DELETE or (op == TRUNCATE and apply_truncates):
             taken.append(one)

@@ -7,8 +7,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from changewire.codec.border import RESOURCE_ERRORS
+from changewire.tables.chosen import Chosen
 from changewire.tables.mutations import DELETE, WRITES
-from changewire.tables.names import Target, Template, target_of
+from changewire.tables.names import Target, Template, dotted, target_of
 from changewire.tables.reserved import Parts, is_reserved
 from changewire_messages.change import Source
 
@@ -99,6 +100,7 @@ class Routing(Struct, frozen=True):
         reserved: Places that no table may have.
         max_new_tables: How many tables a batch may bring; None for any number.
         one_table: Whether several tables of sources may feed a target without ``{table}``.
+        chosen: Which tables of sources are applied; changes of others have no target.
     """
 
     template: Template
@@ -106,6 +108,7 @@ class Routing(Struct, frozen=True):
     reserved: frozenset[Parts] = frozenset()
     max_new_tables: int | None = None
     one_table: bool = False
+    chosen: Chosen = Chosen()
 
 
 def named_source(op: str, source: Source, routing: Routing) -> Source:
@@ -113,6 +116,17 @@ def named_source(op: str, source: Source, routing: Routing) -> Source:
     if source.table is None and op in WRITES and routing.default_table is not None:
         return replace(source, table=routing.default_table)
     return source
+
+
+def leaves_out(op: str, source: Source, routing: Routing) -> bool:
+    """Whether changes of a source are not applied, since other tables are chosen.
+
+    What names no table may concern tables that are chosen, unless it is a write.
+    """
+    source = named_source(op, source, routing)
+    if source.table is None and op not in WRITES:
+        return False
+    return not routing.chosen.has(dotted(source))
 
 
 def has_one_source(routing: Routing) -> bool:
@@ -145,7 +159,7 @@ def goes_to_all(op: str, source: Source) -> bool:
 def route(
     op: str, source: Source, routing: Routing, members: Collection[Target]
 ) -> tuple[Target, ...]:
-    """Return the targets of a change; none if a name is missing.
+    """Return the targets of a change; none if a name is missing, or its table is left out.
 
     A delete whose source names no table goes to every known table of its database: some systems do
     not say the table of a delete, and their keys are unique within the database. A write without
@@ -153,6 +167,8 @@ def route(
     """
     if goes_to_all(op, source):
         return tuple(members)
+    if leaves_out(op, source, routing):
+        return ()
     target = target_of(routing.template, named_source(op, source, routing))
     return () if target is None else (target,)
 
@@ -237,6 +253,8 @@ def find_routes(
 ) -> Routes:
     """Find the routes of a batch; keys for which routing raises an exception are refused.
 
+    Changes of tables that are left out have no route.
+
     Tables that are new are added to those that are known. A target without ``{table}`` takes the
     changes of the source that its table remembers, or of the first one that writes to it.
     """
@@ -244,6 +262,8 @@ def find_routes(
     for one in keys:
         try:
             source, op = one
+            if leaves_out(op, source, routing):
+                continue
             targets = route(op, source, routing, known.members.get(namespace_of(source), ()))
         except Exception as error:  # noqa: BLE001 - one hostile name must not end the stream
             found.refused[one] = apply_failed(error, "/source", "routing")

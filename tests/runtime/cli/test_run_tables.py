@@ -14,6 +14,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.changes import dataworks
 from tests.runtime.cli.conftest import Ended
+from tests.runtime.engines.chosen import first
 from tests.runtime.engines.merge.messages import message
 from tests.samples import FORMAT, MIXED_COUNTS
 
@@ -360,7 +361,67 @@ def test_types_of_no_table_are_reported(
     places = ("--output", "out", "--target", "lake/{table}", "--row-schema", "rows.json")
     ended = cli("run", "-f", "dataworks-json", "--engine", engine, *places, "topic.jsonl")
     assert ended.exit_code == 0, ended.stderr
-    line = "--row-schema has types for d.t, and no table has such a name; tables are: t"
+    line = "--row-schema names d.t, and no table has such a name; tables are: t"
     assert line in " ".join(ended.stderr.split())
     report = json.loads(Path("out/report.json").read_text("utf-8"))
-    assert report["unmatched"] == {"names": ["d.t"], "tables": ["t"]}
+    assert report["unmatched"] == [{"option": "row_schema", "names": ["d.t"], "tables": ["t"]}]
+
+
+@pytest.mark.parametrize("engine", ["python", "spark"])
+def test_some_tables_are_chosen(
+    request: pytest.FixtureRequest,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+) -> None:
+    """The others are counted, and no failure; names of no table are told; verify takes them too."""
+    if engine == "spark":
+        _: SparkSession = request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topic.jsonl").write_bytes(b"\n".join(first()))
+    target, chosen = ("--target", "lake/{table}"), ("--only", "d.t", "--only", "x.*")
+    chosen = (*chosen, "--except", "d.tmp?")
+    run = ("run", "-f", "dataworks-json", "--engine", engine, *target, "--output", "out")
+    ended = cli(*run, *chosen, "--fail-on", "unapplied", "topic.jsonl")
+    assert ended.exit_code == 0, ended.stderr
+    assert sorted(lake()) == ["t"]
+    shown = " ".join(ended.stderr.split())
+    assert f"8 {COUNTED['left_out']}" in shown
+    there = "and no table has such a name; tables are: d.t, d.u, d.u_1, d.v"
+    assert f"--only names x.*, {there}" in shown
+    assert f"--except names d.tmp?, {there}" in shown
+    report = json.loads(Path("out/report.json").read_text("utf-8"))
+    assert [one["option"] for one in report["unmatched"]] == ["only_tables", "except_tables"]
+    page = Path("out/report.html").read_text("utf-8")
+    assert "<code>only_tables</code> names <bdi>x.*</bdi>, and no table has such a name" in page
+    compared = cli("verify", "out", *target, *chosen, "--engine", engine)
+    assert compared.exit_code == 0, compared.stderr
+    assert "in no table" not in compared.stderr
+    assert cli("verify", "out", *target, "--engine", engine).exit_code == 1
+    rebuilt = cli("rebuild", "out", *target, *chosen, "--engine", engine)
+    assert rebuilt.exit_code == 0, rebuilt.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--only", ""], "--only: the name of a table is not empty"),
+        (["--except", "a.*", "--except", "a.*"], "--except: 'a.*' is given twice"),
+    ],
+)
+def test_names_of_tables_that_are_refused(
+    run: Callable[..., Ended], good: Path, arguments: list[str], sentence: str
+) -> None:
+    """The option is named, also where there are no tables."""
+    ended = run(good, *arguments)
+    assert ended.exit_code == 2
+    assert sentence in " ".join(ended.stderr.replace("│", " ").split())
+
+
+def test_tables_are_chosen_of_a_target(cli: Cli, good: Path, tmp_path: Path) -> None:
+    """Without one the options have no meaning."""
+    ended = cli("run", "-f", FORMAT, "-o", tmp_path / "out", "--only", "a", "--except", "b", good)
+    assert ended.exit_code == 2
+    shown = " ".join(ended.stderr.replace("│", " ").split())
+    assert "--only, --except: only with --target TABLE" in shown

@@ -12,7 +12,9 @@ from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
     DefaultTable,
     DeletesOption,
+    ExceptTables,
     OneTable,
+    OnlyTables,
     Packages,
     TableFormatOption,
     Truncates,
@@ -49,6 +51,8 @@ def rebuild(
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
     one_table: OneTable = False,
+    only_tables: OnlyTables = None,
+    except_tables: ExceptTables = None,
     engine: LogEngine = None,
     table_format: TableFormatOption = None,
     packages: Packages = None,
@@ -69,6 +73,8 @@ def rebuild(
         "default_table": default_table,
         "apply_truncates": apply_truncates,
         "one_table": one_table,
+        "only_tables": only_tables or None,
+        "except_tables": except_tables or None,
         "deletes": deletes or "remove",
     }
 

@@ -24,7 +24,9 @@ from changewire.cli.streams import (
     Checkpoint,
     DefaultTable,
     DeletesOption,
+    ExceptTables,
     OneTable,
+    OnlyTables,
     Packages,
     TableFormatOption,
     Truncates,
@@ -44,6 +46,8 @@ def verify(
     default_table: DefaultTable = None,
     apply_truncates: Truncates = False,
     one_table: OneTable = False,
+    only_tables: OnlyTables = None,
+    except_tables: ExceptTables = None,
     deletes: DeletesOption = None,
     engine: LogEngine = None,
     checkpoint: Checkpoint = None,
@@ -65,12 +69,14 @@ def verify(
     Example: changewire verify lake/ --target lake/tables/{database}/{table}
     """
     folder = whole(output)
+    chosen: Any = {"only_tables": only_tables or None, "except_tables": except_tables or None}
     options: dict[str, Any] = {
         "target": absolute(target, is_template=True),
         "default_table": default_table,
         "apply_truncates": apply_truncates,
         "one_table": one_table,
         "deletes": deletes or "remove",
+        **chosen,
     }
 
     def job(spark: "SparkSession", table_format: str) -> tuple[int, list[Any]]:
@@ -83,12 +89,13 @@ def verify(
         how: dict[str, Any] = {**options, "table_format": table_format, "checkpoint": progress}
         faults = faults_of(spark, log, **how)
         number = _shown((row.asDict() for row in faults.toLocalIterator()), limit)
-        lost = unapplied(spark, log, table_format=table_format, target=options["target"])
-        return number, [row.asDict() for row in lost.orderBy("table").collect()]
+        how = {"target": options["target"], **chosen}
+        found = unapplied(spark, log, table_format=table_format, **how)
+        return number, [row.asDict() for row in found.orderBy("table").collect()]
 
     of_spark = {"table_format": table_format, "packages": packages, "checkpoint": checkpoint}
     if is_local(engine, folder, target, **of_spark):
-        number, lost = _without_spark(log_of(folder, "delta"), options, limit)
+        number, lost = _without_spark(log_of(folder, "delta"), options, chosen, limit)
     else:
         number, lost = on_log(job, "comparison", folder, packages, table_format, as_json=as_json)
     say(f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}")
@@ -96,7 +103,9 @@ def verify(
     return REJECTED if number else VALID
 
 
-def _without_spark(log: str, options: dict[str, Any], limit: int | None) -> tuple[int, list[Any]]:
+def _without_spark(
+    log: str, options: dict[str, Any], chosen: dict[str, Any], limit: int | None
+) -> tuple[int, list[Any]]:
     """Write rows that differ; return their number, and the changes that are in no table."""
     from changewire.delta import verify as faults_of
     from changewire.engines.arrow.queries import unapplied
@@ -104,7 +113,7 @@ def _without_spark(log: str, options: dict[str, Any], limit: int | None) -> tupl
     found = queried(lambda: faults_of(log, **options))
     batches = found.to_batches(max_chunksize=1024)
     number = _shown((row for batch in batches for row in batch.to_pylist()), limit)
-    return number, unapplied(log, target=options["target"]).to_pylist()
+    return number, unapplied(log, target=options["target"], **chosen).to_pylist()
 
 
 def _shown(faults: Iterable[dict[str, Any]], limit: int | None) -> int:

@@ -28,6 +28,7 @@ from changewire.engines.changelog.versions import Newest, Truncates, Versions, b
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.log import ATTEMPT, CLOSED_BY, ELEMENT_PLACE, REFUSED, TARGET, place_of
 from changewire.engines.typed.schemas import RowsAs, options_of_log
+from changewire.tables.chosen import chosen_tables
 from changewire.tables.history import History
 from changewire.tables.names import absolute
 from changewire.tables.version_rows import VersionNames, check_names
@@ -227,7 +228,13 @@ def refused(log: ChangeLog, *, target: str | None = None) -> pa.Table:
     return _open(rows, _refusals(rows, target), REFUSED, apart)
 
 
-def unapplied(log: ChangeLog, *, target: str | None = None) -> pa.Table:
+def unapplied(
+    log: ChangeLog,
+    *,
+    target: str | None = None,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
+) -> pa.Table:
     """Return how many changes of each table of the source are in no table, and why.
 
     `verify` compares tables with the other changes of the log.
@@ -236,6 +243,8 @@ def unapplied(log: ChangeLog, *, target: str | None = None) -> pa.Table:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table.
         target: Path or name of the tables, as for `apply_changes`: what other targets refused is
             left out. None for all targets.
+        only_tables: As for `changewire.delta.apply_changes`.
+        except_tables: As for `changewire.delta.apply_changes`.
 
     Returns:
         ``table``, as ``database.table`` in the messages; ``refused``: how many changes were
@@ -243,10 +252,12 @@ def unapplied(log: ChangeLog, *, target: str | None = None) -> pa.Table:
         changes are applied are left out.
 
     Raises:
+        ValueError: The names of tables are not valid.
         OutputError: It is not a log.
         FramingError: The folder cannot be read.
         ImportError: It is a Delta table, and the extra ``delta`` is not installed.
     """
+    chosen = chosen_tables(only_tables, except_tables)
     rows = LogRows(log)
     lost = _open(rows, _refusals(rows, target), REFUSED)
     refusals = table_names(lost["source"].combine_chunks())
@@ -261,7 +272,7 @@ def unapplied(log: ChangeLog, *, target: str | None = None) -> pa.Table:
     found["key_missing"].update(
         name for place, attempt, name in keyless if attempt >= attempts.get(place, 0)
     )
-    tables = sorted({*found["refused"], *found["key_missing"]})
+    tables = sorted(filter(chosen.has, {*found["refused"], *found["key_missing"]}))
     counts = {reason: [of[name] for name in tables] for reason, of in found.items()}
     return pa.table({"table": tables, **counts}, UNAPPLIED)
 

@@ -19,7 +19,7 @@ from changewire.engines.by_table import Applied
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.log import log_rows, refused_rows
-from changewire.engines.merge.facts import columns_of, known_log
+from changewire.engines.merge.facts import chosen_rows, columns_of, known_log
 from changewire.engines.merge.log import LocalLog, log_there
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
@@ -200,7 +200,8 @@ class Run:
         if limit is not None and len(dead) > allowed(limit, len(new)):
             first = dead.slice(0, FIRST_REASONS).to_pylist()
             raise too_many(limit, len(new), Counter(dead["code"].to_pylist()), first, self._number)
-        changes = new.filter(pc.equal(new["kind"], CHANGE))
+        chosen = chosen_rows(new, self._options.routing)
+        changes = chosen.filter(pc.equal(chosen["kind"], CHANGE))
         number, keyless = len(changes), changes["key"].null_count
         check_keys(
             (number, keyless),
@@ -228,8 +229,8 @@ def applied(log: LocalLog, options: LocalOptions) -> Applied:
         merges, refused = Merges(options, log, known), list[pa.Table]()
         target = options.routing.template.text
         has_rows = False
-        for rows in grouped(log.unmerged(), _APPLIED, _APPLIED_BYTES):
-            has_rows = True
+        for every in grouped(log.unmerged(), _APPLIED, _APPLIED_BYTES):
+            has_rows, rows = True, merges.chosen(every)
             if why := merges.merge(rows):
                 refused.append(refused_rows(rows, why, target))
                 log.add_refused(rows, why)

@@ -105,6 +105,29 @@ def _names(rows: pa.Table) -> pa.Array:
     return table_names(rows["source"].combine_chunks())
 
 
+def applied_names(rows: pa.Table, routing: Routing) -> Any:
+    """Return the `dotted` names of the tables of rows; writes that name none have the default."""
+    source = rows["source"].combine_chunks()
+    parts = {name: source.field(name) for name in NAMES}
+    if routing.default_table is not None:
+        is_write = pc.is_in(rows["op"].combine_chunks(), pa.array(sorted(WRITES)))
+        is_unnamed = pc.and_(is_write, pc.is_null(parts["table"]))
+        parts["table"] = pc.if_else(is_unnamed, routing.default_table, parts["table"])
+    return table_names(pa.StructArray.from_arrays(parts.values(), parts))
+
+
+def chosen_rows(rows: pa.Table, routing: Routing) -> pa.Table:
+    """Return rows of a log, or decoded rows, without those of tables that are left out."""
+    if routing.chosen.are_all:
+        return rows
+    names = applied_names(rows, routing)
+    chosen = pa.array(filter(routing.chosen.has, pc.unique(names).to_pylist()), pa.string())
+    is_write = pc.is_in(rows["op"], pa.array(sorted(WRITES)))
+    has_no_table = pc.is_null(pc.struct_field(rows["source"], "table"))
+    is_for_others = pc.and_(pc.invert(is_write), has_no_table)
+    return rows.filter(pc.or_(pc.is_in(names, chosen), is_for_others))
+
+
 def known_log(log: LocalLog, routing: Routing, *, with_truncates: bool) -> KnownLog:
     """Return the content of a log that tables have, read once; a table is known if it exists."""
     found: dict[RouteKey, SourceFacts] = {}

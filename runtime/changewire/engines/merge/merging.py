@@ -8,15 +8,23 @@ from functools import partial
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.engines.applied import not_applied
 from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
+from changewire.engines.layout import CHANGE
 from changewire.engines.merge.becomes import Floors
 from changewire.engines.merge.delta import UnwritableError
-from changewire.engines.merge.facts import changes_by_table, facts_of, source_of
+from changewire.engines.merge.facts import (
+    applied_names,
+    changes_by_table,
+    chosen_rows,
+    facts_of,
+    source_of,
+)
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import mutations_of
@@ -51,6 +59,17 @@ class Merges:
     known: KnownLog
     counts: Counter[str] = field(default_factory=Counter)
     by_table: ChangesByTable = field(default_factory=ChangesByTable)
+
+    def chosen(self, rows: pa.Table) -> pa.Table:
+        """Return rows of the log without those of tables that are left out, which are counted."""
+        routing = self.options.routing
+        if routing.chosen.are_all:
+            return rows
+        self.known.seen.add(pc.unique(applied_names(rows, routing)).to_pylist())
+        found = chosen_rows(rows, routing)
+        changes = (pc.sum(pc.equal(one["kind"], CHANGE)).as_py() or 0 for one in (rows, found))
+        self.counts["left_out"] += next(changes) - next(changes)
+        return found
 
     def merge(self, rows: pa.Table) -> dict[int, Refusal]:
         """Merge rows of the log; return why changes are refused, by their numbers.
@@ -102,8 +121,7 @@ class Merges:
     def applied(self) -> Applied:
         """Return what became of all changes."""
         counts = dict(sorted((+self.counts).items()))
-        unmatched = self.options.unmatched(self.known.tables.names.values())
-        return Applied(counts, self.by_table, unmatched)
+        return Applied(counts, self.by_table, self.options.unmatched(self.known))
 
     def _plan(
         self, sources: BatchSources, target: Target, keys: list[RouteKey]

@@ -36,6 +36,8 @@ def rebuild(
     apply_truncates: bool = False,
     deletes: Deletes = "remove",
     one_table: bool = False,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
@@ -53,6 +55,8 @@ def rebuild(
         apply_truncates: Whether truncates are applied.
         deletes: As for `apply_changes`.
         one_table: As for `apply_changes`.
+        only_tables: As for `apply_changes`.
+        except_tables: As for `apply_changes`.
 
     Returns:
         Paths of the tables that were rebuilt.
@@ -69,6 +73,8 @@ def rebuild(
         default_table=default_table,
         apply_truncates=apply_truncates,
         one_table=one_table,
+        only_tables=only_tables,
+        except_tables=except_tables,
         deletes=deletes,
     )
     how = local_options(None, asked, log=log)

@@ -48,6 +48,8 @@ def verify(
     default_table: str | None = None,
     apply_truncates: bool = False,
     one_table: bool = False,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
     deletes: Deletes = "remove",
 ) -> pa.Table:
     """Compare tables with the log that they were made of; each row that differs is returned.
@@ -62,6 +64,8 @@ def verify(
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates were applied.
         one_table: As for `apply_changes`.
+        only_tables: As for `apply_changes`.
+        except_tables: As for `apply_changes`.
         deletes: As for `apply_changes`; unless it is ``flag``, deleted rows that are kept are
             ``extra``.
 
@@ -80,6 +84,8 @@ def verify(
         default_table=default_table,
         apply_truncates=apply_truncates,
         one_table=one_table,
+        only_tables=only_tables,
+        except_tables=except_tables,
         deletes=deletes,
     )
     how = local_options(None, asked, log=log)

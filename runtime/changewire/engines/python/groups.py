@@ -74,7 +74,7 @@ class Tally:
             native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
             already_in_log=self._known,
             changes_by_table={} if applied is None else applied.by_table,
-            unmatched=None if applied is None else applied.unmatched,
+            unmatched=() if applied is None else applied.unmatched,
         )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.layout import POSITION
+from changewire.tables.chosen import Chosen
 from changewire.tables.names import NO_TABLE
 from changewire.tables.routing import NAMES
 
@@ -26,10 +29,31 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def table_name() -> Column:
-    """Return the name of the table of a row of a log, as `changewire.tables.names.dotted` does."""
-    parts = (F.nullif(F.col("source")[name], F.lit("")) for name in NAMES[1:])
+def table_name(default: Column | None = None) -> Column:
+    """Return the name of the table of a row of a log, as `changewire.tables.names.dotted` does.
+
+    A source that names no table has the table `default`.
+    """
+    fields = {name: F.col("source")[name] for name in NAMES[1:]}
+    if default is not None:
+        fields["table"] = F.coalesce(fields["table"], default)
+    parts = (F.nullif(field, F.lit("")) for field in fields.values())
     return F.coalesce(F.nullif(F.concat_ws(".", *parts), F.lit("")), F.lit(NO_TABLE))
+
+
+def has_name(name: Column, chosen: Chosen) -> Column:
+    """Return the condition that the name of a table is chosen."""
+    only, excepted = (
+        [name.like(_like(glob)) for glob in globs] for globs in (chosen.only, chosen.excepted)
+    )
+    found = ~reduce(or_, excepted, F.lit(False))  # noqa: FBT003 - a column of this value
+    return found & reduce(or_, only, F.lit(False)) if only else found  # noqa: FBT003 - as above
+
+
+def _like(glob: str) -> str:
+    """Return the pattern of SQL's LIKE for a glob."""
+    like = {"*": "%", "?": "_", "%": r"\%", "_": r"\_", "\\": r"\\"}
+    return "".join(like.get(one, one) for one in glob)
 
 
 def position_columns() -> list[Column]:

@@ -33,6 +33,7 @@ from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.log.land import KeyRule, check_dead_letters, land_counted
 from changewire.engines.spark.log.place import SETTINGS, LogPlace
 from changewire.engines.spark.log.write import write, written
+from changewire.engines.spark.merge.from_log import is_chosen
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.query import begun, existing, start, start_applying
 from changewire.engines.spark.messages import frames_by
@@ -113,7 +114,8 @@ def run_tables(
         how = apply_options(asked.decode_options, tables, log=log, checkpoint=stream.checkpoint)
         frames = frames_by(asked.decode_options, read_files(spark, files, shape=shape))
         query = begun(spark, how)
-    ready, keys = time.perf_counter(), KeyRule(asked.decode_options.key_columns)
+    ready = time.perf_counter()
+    keys = KeyRule(asked.decode_options.key_columns, is_chosen(how.routing))
 
     def check(rows: DataFrame, counts: Counts) -> None:
         check_dead_letters(tables.max_dead_letters, counts, rows)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.by_table import Unmatched
+from changewire.engines.known import KnownLog
 from changewire.engines.options import TableOptions
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.schemas import given_columns
@@ -73,11 +74,17 @@ class AppliedOptions:
             return RowOptions(is_exact, asked or "rescue")
         return RowOptions(is_exact, "rescue" if asked == "rescue" else None, frozenset(rows.names))
 
-    def unmatched(self, targets: Iterable[Target]) -> Unmatched | None:
-        """Return the names of types that none of some tables has; None without any."""
-        tables = sorted({".".join(target.origin) for target in targets})
+    def unmatched(self, known: KnownLog) -> list[Unmatched]:
+        """Return the names in options that no table has of those that a log has fed."""
+        tables = sorted({".".join(target.origin) for target in known.tables.names.values()})
         names = [name for name in self.rows if name != ANY and name not in tables]
-        return Unmatched(names, tables[:_SHOWN]) if names else None
+        seen = known.seen
+        found = (
+            Unmatched("row_schema", names, tables[:_SHOWN]),
+            Unmatched("only_tables", [*seen.unmatched_only], seen.names),
+            Unmatched("except_tables", [*seen.unmatched_excepted], seen.names),
+        )
+        return [one for one in found if one.names]
 
 
 def applied_options(
@@ -96,6 +103,7 @@ def applied_options(
             reserved=reserved,
             max_new_tables=asked.max_new_tables,
             one_table=asked.one_table,
+            chosen=asked.chosen,
         ),
         "rows": {name: _rows(one, decode_options) for name, one in by_table.items()},
     }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -146,17 +146,19 @@ class KeyRule:
 
     Attributes:
         key_columns: Columns of the key that a user named.
+        where: Condition of the rows that feed tables.
         has_passed: Whether there was a change with a key.
     """
 
     key_columns: Sequence[str] | None
+    where: Column
     has_passed: bool = False
 
     def check(self, rows: DataFrame, log: LogPlace) -> None:
         """Raise KeysMissingError if no change of a batch or of the log has a key."""
         if self.has_passed:
             return
-        changes = rows.where(F.col("kind") == CHANGE)
+        changes = rows.where((F.col("kind") == CHANGE) & self.where)
         ((number, keyed),) = changes.agg(F.count("*"), F.count("key")).collect()
         has_tables = bool(keyed)
         if number and not keyed:

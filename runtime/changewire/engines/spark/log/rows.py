@@ -27,7 +27,8 @@ from changewire.engines.log import (
     TARGET,
 )
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.parts import quoted, table_name
+from changewire.engines.spark.parts import has_name, quoted, table_name
+from changewire.tables.chosen import chosen_tables
 from changewire.tables.names import absolute
 from changewire.tables.routing import Refusal
 from changewire.version import VERSION
@@ -103,7 +104,13 @@ def refused(
 
 
 def unapplied(
-    spark: SparkSession, log: str, *, table_format: str = "delta", target: str | None = None
+    spark: SparkSession,
+    log: str,
+    *,
+    table_format: str = "delta",
+    target: str | None = None,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
 ) -> DataFrame:
     """Return how many changes of each table of the source are in no table, and why.
 
@@ -115,17 +122,23 @@ def unapplied(
         table_format: Format of the log.
         target: Path or name of the tables, as for `apply_changes`: what other targets refused is
             left out. None for all targets.
+        only_tables: As for `apply_changes`.
+        except_tables: As for `apply_changes`.
 
     Returns:
         ``table``, as ``database.table`` in the messages; ``refused``: how many changes were
         refused, by the target or by any; ``key_missing``: how many have no key. Tables of which all
         changes are applied are left out.
+
+    Raises:
+        ValueError: The names of tables are not valid.
     """
+    chosen = chosen_tables(only_tables, except_tables)
     rows = LogPlace(log, table_format).read(spark)
     rows = rows if target is None else of_target(rows, target)
     keyless = rows.where((F.col("kind") == CHANGE) & F.col("key").isNull())
     lost = open_refusals(rows).unionByName(newest(keyless, rows))
-    grouped = lost.groupBy(table_name().alias("table"))
+    grouped = lost.where(has_name(table_name(), chosen)).groupBy(table_name().alias("table"))
     is_refused = F.col("kind") == REFUSED
     return grouped.agg(
         F.count_if(is_refused).alias("refused"), F.count_if(~is_refused).alias("key_missing")

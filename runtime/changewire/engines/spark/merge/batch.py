@@ -19,7 +19,7 @@ from changewire.engines.spark.frames import persisted
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.rows import accepted_attempts, newest, of_target, refused_rows
 from changewire.engines.spark.merge.facts import BatchFacts, facts_of_batch, known_log
-from changewire.engines.spark.merge.from_log import with_effects
+from changewire.engines.spark.merge.from_log import is_chosen, with_effects
 from changewire.engines.spark.merge.merging import BatchMerge
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.refusals import WHY
@@ -55,7 +55,7 @@ class LogMerger:
         changes = rows.where(F.col("kind").isin(CHANGE, CONTROL))
         with named_errors(), settings as most, persisted(changes) as kept:
             facts = facts_of_batch(kept, self.query.options)
-            if facts.operations:
+            if facts.operations or facts.left_out:
                 merged = repeated_if_lost(lambda: self._merged(kept, batch, facts, most))
                 tell_applied(self.listener, batch, merged, time.perf_counter() - started)
 
@@ -67,6 +67,8 @@ class LogMerger:
         if facts.old:
             rows = with_effects(rows).localCheckpoint()
             facts = facts_of_batch(rows, options)
+        if facts.left_out:
+            rows = rows.where(is_chosen(options.routing))
         rows = newest(rows, logged) if self.has_replays else rows
         logged = accepted_attempts(logged) if self.has_refused else logged
         merge = BatchMerge(self.query, known, rows, facts, logged, most)
@@ -77,8 +79,10 @@ class LogMerger:
             options.log.add(refused_rows(refused, F.col(WHY), target, F.col(ATTEMPT)))
             self.has_refused = True
         known.add(facts.facts)
-        unmatched = options.unmatched(known.tables.names.values())
-        return Applied(dict(sorted((+merge.counts).items())), merge.by_table, unmatched)
+        known.seen.add(facts.names)
+        merge.counts["left_out"] += facts.left_out
+        counts = dict(sorted((+merge.counts).items()))
+        return Applied(counts, merge.by_table, options.unmatched(known))
 
     def _begun(self, log: DataFrame, batch: int) -> KnownLog:
         """Return the content of a log that is in the tables, and look for refused changes in it."""

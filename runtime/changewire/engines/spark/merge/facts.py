@@ -34,7 +34,17 @@ from changewire.engines.typed.plan import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
-from changewire.tables.routing import NAMES, UNROUTED, WRITE, RouteKey, Routing, in_order, route_op
+from changewire.tables.routing import (
+    NAMES,
+    UNROUTED,
+    WRITE,
+    RouteKey,
+    Routing,
+    in_order,
+    leaves_out,
+    named_source,
+    route_op,
+)
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
 
@@ -65,6 +75,8 @@ class BatchFacts:
         texts: How the texts of rows have the columns of their keys, by where they come from.
         by_table: How many changes there are, and how many of them have no key.
         old: How many changes were landed before logs had all that is read of them.
+        names: Names of the tables of its sources, also of those that are left out.
+        left_out: How many changes of other tables there are; nothing else counts them.
     """
 
     operations: Counter[str]
@@ -77,6 +89,8 @@ class BatchFacts:
     texts: Mapping[RouteKey, RowText]
     by_table: ChangesByTable
     old: int
+    names: frozenset[str]
+    left_out: int
 
     def least_of(self, keys: Iterable[RouteKey]) -> int | None:
         """Return the least first number of the writes of some sources; None without any."""
@@ -152,7 +166,8 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         named = F.when(has_key & (F.col(EFFECT) != "none"), F.col("key"))
         groups.append(F.json_object_keys(named).alias("names"))
     sums = (column.alias(name) for name, column in found.items())
-    counted = rows.groupBy(*groups).agg(F.count("*").alias("rows"), *sums).collect()
+    every = rows.groupBy(*groups).agg(F.count("*").alias("rows"), *sums).collect()
+    counted = [one for one in every if _is_chosen(one, options.routing)]
     operations: Counter[str] = Counter()
     for one in counted:
         operations[one["op"]] += one["rows"]
@@ -179,7 +194,19 @@ def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
         _texts(changes) if options.has_json else {},
         _by_table(counted),
         sum(one["old"] for one in counted),
+        frozenset(dotted(_named(one, options.routing)) for one in every),
+        sum(one["rows"] for one in every if one["kind"] == CHANGE) - number,
     )
+
+
+def _is_chosen(group: Row, routing: Routing) -> bool:
+    source, op = route_key(group)
+    return not leaves_out(op, source, routing)
+
+
+def _named(group: Row, routing: Routing) -> Source:
+    source, op = route_key(group)
+    return named_source(op, source, routing)
 
 
 def _by_table(groups: Iterable[Row]) -> ChangesByTable:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines import effects
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, CONTROL, DECLARED, EFFECT
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import has_name, position_columns, table_name
 from changewire.tables.mutations import DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.routing import NAMES, TRUNCATE, Routing, has_one_source
@@ -70,7 +70,17 @@ def feeds(routing: Routing, target: Target, known: KnownLog) -> Any:
     goes_to_all = (
         (F.col("op") == DELETE) & source["table"].isNull() & source["database"].isNotNull()
     )
+    if not routing.chosen.are_all:
+        named = named & is_chosen(routing)
     return named | (goes_to_all & everywhere)
+
+
+def is_chosen(routing: Routing) -> Column:
+    """Return the condition that a row of a log is of a table that is not left out."""
+    is_write = F.col("op").isin(*WRITES)
+    name = table_name(F.when(is_write, F.lit(routing.default_table)))
+    is_for_others = ~is_write & F.col("source")["table"].isNull()
+    return has_name(name, routing.chosen) | is_for_others
 
 
 def is_change() -> Column:

@@ -24,6 +24,7 @@ from changewire.engines.spark.log.land import KeyRule, Landing, start_landing
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.merge.batch import LogMerger
+from changewire.engines.spark.merge.from_log import is_chosen
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.resume import PROGRESS
@@ -114,7 +115,7 @@ def start(  # noqa: PLR0917 - two queries
     limit = options.tables.max_dead_letters
     place = log.target, options.checkpoint, log.table_format
     stream = StreamOptions(*place, trigger, limit, listener)
-    keys = KeyRule(decoder.decode_options.key_columns)
+    keys = KeyRule(decoder.decode_options.key_columns, is_chosen(options.routing))
     land = start_landing(Landing(decoded, stream, query, keys))
 
     is_sequential = not _TO_THE_END.isdisjoint(trigger or ())

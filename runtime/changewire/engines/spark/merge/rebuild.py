@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -22,6 +22,7 @@ from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
+from changewire.tables.chosen import chosen_tables
 from changewire.tables.names import template_of
 from changewire.tables.routing import Routing
 
@@ -38,6 +39,8 @@ def rebuild(
     apply_truncates: bool = False,
     deletes: str = "remove",
     one_table: bool = False,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
@@ -56,6 +59,8 @@ def rebuild(
         apply_truncates: Whether truncates are applied.
         deletes: As for `apply_changes`.
         one_table: As for `apply_changes`.
+        only_tables: As for `apply_changes`.
+        except_tables: As for `apply_changes`.
 
     Returns:
         Paths or names of the tables that were rebuilt.
@@ -64,7 +69,12 @@ def rebuild(
         OutputError: The log has no table of a name, or a table does not exist; `apply_changes`
             makes tables. Or its constraints do not allow rows that the log says.
     """
-    routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
+    routing = Routing(
+        template_of(target),
+        default_table=default_table,
+        one_table=one_table,
+        chosen=chosen_tables(only_tables, except_tables),
+    )
     whole = of_target(LogPlace(log, table_format).read(spark), target)
     rows = whole if where is None else whole.where(where)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Final
 
@@ -25,6 +25,7 @@ from changewire.engines.spark.merge.plan import shape_of
 from changewire.engines.spark.merge.resume import log_of_tables
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
+from changewire.tables.chosen import chosen_tables
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
@@ -41,6 +42,8 @@ def verify(
     default_table: str | None = None,
     apply_truncates: bool = False,
     one_table: bool = False,
+    only_tables: Sequence[str] | None = None,
+    except_tables: Sequence[str] | None = None,
     deletes: str = "remove",
     checkpoint: str | None = None,
 ) -> DataFrame:
@@ -56,6 +59,8 @@ def verify(
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates were applied.
         one_table: As for `apply_changes`.
+        only_tables: As for `apply_changes`.
+        except_tables: As for `apply_changes`.
         deletes: As for `apply_changes`; unless it is ``flag``, deleted rows that are kept are
             ``extra``.
         checkpoint: Folder of the checkpoint of the query that made the tables: then the log counts
@@ -67,7 +72,12 @@ def verify(
         that the row should be from: ``major``, ``minor``, ``topic``, ``partition``, ``offset`` and
         ``element``, of a row that should be deleted those of its delete. No rows: all is right.
     """
-    routing = Routing(template_of(target), default_table=default_table, one_table=one_table)
+    routing = Routing(
+        template_of(target),
+        default_table=default_table,
+        one_table=one_table,
+        chosen=chosen_tables(only_tables, except_tables),
+    )
     place = LogPlace(log, table_format)
     rows = place.read(spark) if checkpoint is None else log_of_tables(spark, place, checkpoint)
     rows = of_target(rows, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
@@ -104,7 +105,7 @@ class CommittedBatches:
         self.letters: _DeadLetters = []
         self.tables: Counter[str] = Counter()
         self.by_table: ChangesByTable = ChangesByTable()
-        self.unmatched: Unmatched | None = None
+        self.unmatched: Sequence[Unmatched] = ()
         self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
