@@ -20,7 +20,7 @@ from changewire.engines.options import (
     log_of,
 )
 
-_WORDS: Final = ("json", "embedded", "variant")
+_WORDS: Final = ("auto", "json", "embedded", "variant")
 _DELTA: Final = TABLE_FORMATS[0]
 _TIME: Final = re.compile(r"([1-9]\d{0,5})([smh])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -117,10 +117,10 @@ def _check_unused(given: Mapping[str, Any]) -> None:
         raise typer.BadParameter("--row-schema by table: only with --target TABLE")
 
 
-def row_schema_of(given: str | None) -> Any:
+def row_schema_of(given: str | None, default: str = _WORDS[0]) -> Any:
     """Return the rows of tables: a word, the path of a schema, or the types by table of a file."""
     if given is None or given in _WORDS:
-        return given or _WORDS[0]
+        return given or default
     try:
         found = msgspec.json.decode(Path(given).read_bytes())
     except (OSError, msgspec.MsgspecError):

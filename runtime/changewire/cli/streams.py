@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from changewire.cli.options import choice_option, text_option
-from changewire.engines.options import DELETES, TABLE_FORMATS
+from changewire.engines.options import DELETES, MISFITS, TABLE_FORMATS
 
 Output: TypeAlias = Annotated[
     str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
@@ -81,9 +81,20 @@ RowSchemaOption: TypeAlias = Annotated[
     text_option(
         "--row-schema",
         metavar="SCHEMA",
-        help="Columns of rows: json (text), embedded (as messages declare them), a schema file, or "
-        'a JSON file by table such as {"shop.orders": "orders.json", "*": "json"}.',
-        completes=("json", "embedded"),
+        help="Columns of rows: auto (as messages declare or show them; default), json (text), a "
+        'schema file, or a JSON file by table such as {"shop.orders": "orders.json", "*": "auto"}.',
+        completes=("auto", "json"),
+    ),
+]
+
+MisfitsOption: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--misfits",
+        metavar="HOW",
+        help="Values that do not fit their column: rescue (keep them in _changewire.rescued), or "
+        "refuse (the change). By default rescue with --row-schema auto, else refuse.",
+        completes=MISFITS,
     ),
 ]
 
@@ -181,6 +192,7 @@ Metrics: TypeAlias = Annotated[
 
 TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "row_schema": (RowSchemaOption, None),
+    "misfits": (MisfitsOption, None),
     "schema_evolution": (SchemaEvolutionOption, None),
     "numbers": (NumbersOption, None),
     "deletes": (DeletesOption, None),

@@ -166,14 +166,14 @@ class TableKeywords(TypedDict, total=False):
     """How the changes of a log are merged into tables.
 
     Attributes:
-        row_schema: How tables have their rows: ``json`` text (default); ``auto``, in columns of
-            the types that messages declare, or that their values show; columns of a type, as for
+        row_schema: How tables have their rows: ``auto`` (default), in columns of the types that
+            messages declare, or that their values show; ``json`` text; columns of a type, as for
             `changewire.spark.decode`; or a mapping from names of sources such as ``shop.orders``
-            to one of these, ``*`` for all others.
+            to one of these, ``*`` for all others. ``embedded`` is another name of ``auto``.
         misfits: Result for a row with a value that does not fit its column, or that has none:
             ``rescue`` sets the column to NULL and keeps the value in ``_changewire.rescued``,
-            ``refuse`` refuses the change. The default is ``rescue`` for ``auto``; columns of a
-            type refuse values that do not fit, and leave out those that they lack.
+            ``refuse`` refuses the change. The default is ``rescue`` for ``auto``. For columns of a
+            type a value that does not fit is refused by default, and one without a column left out.
         schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
             ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
         numbers: ``round`` (default) rounds a number that a column of doubles cannot represent, and
@@ -235,7 +235,7 @@ class TableOptions:
     """
 
     target: str
-    row_schema: Any = "json"
+    row_schema: Any = "auto"
     misfits: Misfits | None = None
     schema_evolution: SchemaEvolution = "add_columns"
     numbers: Numbers = "round"

@@ -84,8 +84,12 @@ FLAT = Case(
     table="users",
     columns={
         **KEYS,
-        "a": "double", "b": "string", "c": "string",
-        "d": "boolean", "e": "double", "n": "bigint",
+        "a": "double",
+        "b": "string",
+        "c": "string",
+        "d": "boolean",
+        "e": "double",
+        "n": "bigint",
     },
     rows=[
         (
@@ -134,8 +138,14 @@ BINS = Case(
     table="users",
     columns={
         **KEYS,
-        "i": "bigint", "f": "double", "s": "string",
-        "t": "boolean", "y": "binary", "l": "string", "m": "string", "g": "string",
+        "i": "bigint",
+        "f": "double",
+        "s": "string",
+        "t": "boolean",
+        "y": "binary",
+        "l": "string",
+        "m": "string",
+        "g": "string",
     },
     rows=[
         (row(1, f=3.0), {"y": "AAEC", "s": "AAEC"}),

@@ -69,7 +69,7 @@ def run(
         output,
         decode_options,
         tables=tables,
-        row_schema=row_schema_of(flags["row_schema"]),
+        row_schema=row_schema_of(flags["row_schema"], "json"),
         engine=engine,
         shape=shape,
         show_values=show_values,

@@ -49,22 +49,23 @@ class AppliedOptions:
     @property
     def are_typed(self) -> bool:
         """Whether a table has columns of a type."""
-        return any(one != "json" for one in self.rows.values())
+        return ANY not in self.rows or any(one != "json" for one in self.rows.values())
 
     @property
     def are_auto(self) -> bool:
         """Whether a table has the columns that messages declare or show."""
-        return any(isinstance(one, str) and one == "auto" for one in self.rows.values())
+        is_one = (isinstance(one, str) and one == "auto" for one in self.rows.values())
+        return ANY not in self.rows or any(is_one)
 
     @property
     def has_json(self) -> bool:
         """Whether a table has its rows as JSON text."""
-        return "json" in self.rows.values() or ANY not in self.rows
+        return "json" in self.rows.values()
 
     def rows_of(self, target: Target) -> Rows:
         """Return how a table has its rows."""
         name = ".".join(target.origin)
-        return self.rows.get(name, self.rows.get(ANY, "json"))
+        return self.rows.get(name, self.rows.get(ANY, "auto"))
 
     def row_options(self, target: Target) -> RowOptions:
         """Return how the values of the changes of a table become columns."""

@@ -72,6 +72,8 @@ def given_columns(row_schema: RowsAs, decode_options: DecodeOptions | None) -> p
     """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says."""
     if isinstance(row_schema, str) and row_schema == "variant":
         raise ValueError("row_schema='variant' is for Spark: Arrow has no type that it would be")
+    if isinstance(row_schema, str) and row_schema == "auto":
+        raise ValueError("row_schema='auto' is for tables, whose columns follow their messages")
     if isinstance(row_schema, ArrowSchema):
         return row_columns(pa.schema(row_schema))
     if hasattr(row_schema, _OF_SPARK) and isinstance(
