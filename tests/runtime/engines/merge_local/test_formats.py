@@ -61,9 +61,9 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     folder = EXAMPLES / FOLDERS[name]
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     recorded = list[int]()
-    options: dict[str, Any] = {"format": name, "target": target, "default_table": "none"}
-    log = f"{tmp_path}/log"
-    outcome = cwd.apply_changes(folder, **options, log=log, progress=recorded.append)
+    options: dict[str, Any] = {"format": name, "row_schema": "json", "default_table": "none"}
+    places = {"log": f"{tmp_path}/log", "target": target}
+    outcome = cwd.apply_changes(folder, **options, **places, progress=recorded.append)
     assert recorded == [outcome.counts.messages]
     tables = MemoryTables()
     placed = [*placed_of(folder, name)]
@@ -79,7 +79,7 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
         assert rows.keys() == expected.keys(), table.target.name
         for key, row in expected.items():
             assert in_text(rows[key], row), (table.target.name, key)
-    rows_in_log = DeltaTable(log).to_pyarrow_table()
+    rows_in_log = DeltaTable(places["log"]).to_pyarrow_table()
     assert tuple(rows_in_log.column_names) == LOG_COLUMNS
     kinds = Counter(rows_in_log["kind"].to_pylist())
     counts = outcome.counts
@@ -106,9 +106,9 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
                 "offset": [i + (10 if gone else 0) for i, _ in enumerate(sent)],
             }
         )
-        target = f"{tmp_path}/{{database}}/{{table}}"
-        options: dict[str, Any] = {"target": target, "tombstones": "delete"}
-        counts = cwd.apply_changes(table, format=FORMAT, log=f"{tmp_path}/log", **options).tables
+        places = {"log": f"{tmp_path}/log", "target": f"{tmp_path}/{{database}}/{{table}}"}
+        options: dict[str, Any] = {"row_schema": "json", "tombstones": "delete"}
+        counts = cwd.apply_changes(table, format=FORMAT, **places, **options).tables
     assert counts == {"deleted": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")
     assert msgspec.json.decode(left) == {"aerospike_digest": msgspec.json.decode(other)[2]}
