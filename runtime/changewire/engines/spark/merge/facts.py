@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.changes.sources import dotted
 from changewire.engines.by_table import ChangesByTable, TableChanges
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, DECLARED, EFFECT
@@ -30,7 +31,6 @@ from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.plan import BatchSources, SchemaOf
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
-from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (
     NAMES,
