@@ -13,6 +13,7 @@ from changewire.codec import Data, EncodeError, codec, codec_of, decode_all_any,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from changewire.changes.sources import KeysByTable
     from changewire.convert import Version
 
 
@@ -46,7 +47,7 @@ def encode(
     *,
     version: Version = "current",
     declared: bool = False,
-    key_columns: Sequence[str] | None = None,
+    key_columns: Sequence[str] | KeysByTable | None = None,
 ) -> bytes:
     """Return the bytes of a model, or of a list of models; see `Codec.encode`.
 

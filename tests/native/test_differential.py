@@ -28,6 +28,7 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "dataworks-json": (
         {},
         {"key_columns": ["id"]},
+        {"key_columns": {"*user?": ["name"], "*": ["id"]}},
         {"row_image": "patch"},
         {"time_zone": "UTC"},
         {"row_image": "patch", "time_zone": "Asia/Shanghai"},
@@ -35,6 +36,7 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "lindorm-json": (
         {},
         {"key_columns": ["id"]},
+        {"key_columns": {"*.users": ["id"], "shop.o*": ["order_id"]}},
         {"column_families": ["f", "cf"]},
         {"row_image": "keys"},
     ),

@@ -200,7 +200,7 @@ fn state(target: &str, options: u8) -> State {
     let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings).expect("a type of rows"));
     let options = Options {
         row_image: if is_set(0) { "full" } else { "patch" }.to_owned(),
-        key_columns: is_set(3).then(|| vec!["id".to_owned()]),
+        key_columns: if is_set(3) { vec![("*".to_owned(), vec!["id".to_owned()])] } else { Vec::new() },
         column_families: is_set(4).then(|| vec!["f".to_owned()]),
         time_zone: None,
     };

@@ -80,16 +80,26 @@ impl ChangeTable {
         })
     }
 
-    /// Write system and place of a row; its names have no escapes.
+    /// Write system and place of a row.
     pub fn source(&self, message: &Message, root: &Slot, columns: &mut Columns) -> Done {
         columns.of(Name::System).put(self.system.as_bytes());
-        let names = self.parts(root).names(message, root);
-        for ((column, _), name) in PLACES.into_iter().zip(names) {
-            if name.is_there() {
-                columns.of(column).put(message.content(&name).ok_or(Why::Name)?);
+        for ((column, _), name) in PLACES.into_iter().zip(self.place(message, root)?) {
+            if let Some(name) = name {
+                columns.of(column).put(name);
             }
         }
         Ok(())
+    }
+
+    /// Return database, schema and table of a row; names have no escapes.
+    pub fn place<'m>(&self, message: &Message<'m>, root: &Slot) -> Done<[Option<&'m [u8]>; 3]> {
+        let mut place = [None; 3];
+        for (found, name) in place.iter_mut().zip(self.parts(root).names(message, root)) {
+            if name.is_there() {
+                *found = Some(message.content(&name).ok_or(Why::Name)?);
+            }
+        }
+        Ok(place)
     }
 
     /// Write the attributes that a message has.

@@ -4,15 +4,16 @@ use super::bound::{Bound, known_arm};
 use super::change_table::{BEFORE, ChangeTable};
 use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
+use super::keys::Keys;
 use super::members::{extras, members};
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::scan::Kind;
 use crate::json::writing::{named, word, words};
-use crate::rows::{Means, Row, Written, distinct, old_key, write_key, write_row};
+use crate::rows::{Means, Row, Written, old_key, write_key, write_row};
 use crate::table::Table;
 use crate::table::node::Arm;
-use crate::table::tape::{ABSENT, Message, Slot};
+use crate::table::tape::{ABSENT, Known, Message, Slot};
 use crate::why::{Done, Why};
 
 /// What an arm of the payload means.
@@ -43,7 +44,7 @@ pub struct DataWorks {
     schemas: TableSchemas,
     /// By the index of an arm; none for a variant that has no meaning yet.
     operations: Vec<Option<Operation>>,
-    keys: Option<Vec<Vec<u8>>>,
+    keys: Keys,
     mode: String,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
@@ -65,7 +66,7 @@ impl DataWorks {
             schemas: TableSchemas::new(table)?,
             operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
             table: changes,
-            keys: options.key_columns.as_deref().map(distinct),
+            keys: Keys::new(&options.key_columns),
             mode: options.row_image.clone(),
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
             is_assumed: options.time_zone.is_none(),
@@ -113,7 +114,7 @@ impl DataWorks {
         // What did not change need not be in an image that is not full.
         let rest = (self.mode != "full").then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
-        let names = key_names(self.names(table), value);
+        let names = key_names(&table.primary_key, value);
         let names = names.iter().copied();
         let mut key = Vec::new();
         if !write_key(names.clone(), value, &mut key) {
@@ -132,9 +133,13 @@ impl DataWorks {
         Ok(())
     }
 
-    /// Return the columns that name a row; empty if only hidden ones may.
-    fn names<'n>(&'n self, table: &'n TableSchema) -> &'n [Vec<u8>] {
-        self.keys.as_deref().unwrap_or(&table.primary_key)
+    /// Return what a schema says, with the columns of the key that are given for its table.
+    fn table(&self, known: &Known) -> Done<TableSchema> {
+        let mut table = self.schemas.make(known, &self.table.apart)?;
+        if let Some(columns) = self.keys.of(|| Ok(table.source.each_ref().map(Option::as_deref)))? {
+            table.primary_key = columns.to_vec();
+        }
+        Ok(table)
     }
 }
 
@@ -143,7 +148,7 @@ impl Adapter for DataWorks {
         let message = &input.message;
         let [schema, payload, version] = self.message.of(&input.root, message);
         let known = message.known(schema).ok_or(Why::Schema)?;
-        let table = known.meaning(|known| self.schemas.make(known, &self.table.apart))?;
+        let table = known.meaning(|known| self.table(known))?;
         let operation = known_arm(&self.operations, payload)?;
         let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message);
         columns.of(Name::Op).put(operation.op.as_bytes());

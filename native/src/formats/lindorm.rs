@@ -4,6 +4,7 @@ use super::bound::{Bound, known_arm};
 use super::change_table::ChangeTable;
 use super::connect::{Connect, ConnectColumns, ConnectSchemas, ConnectType};
 use super::connect_values::write_value;
+use super::keys::Keys;
 use super::members::extras;
 use super::record_key::is_cell;
 use super::{Adapter, Input, Notes, Options, Scratch};
@@ -22,7 +23,7 @@ pub struct Lindorm {
     payload: Bound<2>,
     table: ChangeTable,
     schemas: ConnectSchemas,
-    keys: Option<Vec<Vec<u8>>>,
+    keys: Keys,
     families: Option<Vec<Vec<u8>>>,
     mode: String,
 }
@@ -35,7 +36,7 @@ impl Lindorm {
             payload: Bound::new(payload, ["before", "after"])?,
             table: ChangeTable::new(table)?,
             schemas: ConnectSchemas::new(table)?,
-            keys: options.key_columns.as_deref().map(distinct),
+            keys: Keys::new(&options.key_columns),
             families: options.column_families.as_deref().map(distinct),
             mode: options.row_image.clone(),
         })
@@ -80,7 +81,7 @@ impl Lindorm {
 
     /// Return how rows are written: by which columns, and whether as those of an HBase table.
     fn style<'s>(
-        &self,
+        &'s self,
         input: &Input,
         images: [&Slot; 2],
         schema: Option<&'s Connect>,
@@ -91,18 +92,19 @@ impl Lindorm {
         scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before))?;
         let named = scratch.key.written();
         let message = &input.message;
+        let keys = self.keys.of(|| self.table.place(message, &input.root))?;
         let has_row_key =
             |slot: &&Slot| message.members(slot).any(|(name, _)| message.content(name) == Some(ROW_KEY));
         let declared = columns.map(|columns| columns.and_then(|columns| columns.get(ROW_KEY)));
         let is_declared = declared.iter().any(Option::is_some);
         let is_other = declared.iter().flatten().any(|column| column.kind != ConnectType::Bytes);
-        let is_hbase = (self.families.is_some() || (self.keys.is_none() && !is_other))
+        let is_hbase = (self.families.is_some() || (keys.is_none() && !is_other))
             && (images.iter().any(has_row_key) || named.value(ROW_KEY).is_some());
         if is_hbase && named.row.is_there && !scratch.key.is_base64 {
             return Err(Why::Key);
         }
         let is_assumed = is_hbase && self.families.is_none() && !is_declared;
-        Ok(Style { columns, is_hbase, is_assumed })
+        Ok(Style { columns, keys, is_hbase, is_assumed })
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.
@@ -110,7 +112,7 @@ impl Lindorm {
         let before = Written { row: &scratch.rows[0], data: columns.data(Name::Before) };
         let after = Written { row: &scratch.rows[1], data: columns.data(Name::After) };
         let record_key = scratch.key.written();
-        let key_names: Vec<&[u8]> = match &self.keys {
+        let key_names: Vec<&[u8]> = match style.keys {
             Some(keys) => keys.iter().map(Vec::as_slice).collect(),
             None if style.is_hbase => vec![ROW_KEY],
             None => record_key.names().collect(),
@@ -165,6 +167,8 @@ fn cell_name(
 struct Style<'s> {
     /// The columns that the schema declares before and after.
     columns: [Option<&'s ConnectColumns>; 2],
+    /// The columns of the key that are given for the table.
+    keys: Option<&'s [Vec<u8>]>,
     is_hbase: bool,
     /// Whether only the column `ROW` says that they are those of an HBase table.
     is_assumed: bool,

@@ -11,6 +11,7 @@ mod dataworks;
 mod dataworks_schema;
 mod dataworks_values;
 mod declared;
+mod keys;
 mod lindorm;
 mod members;
 mod record_key;
@@ -59,7 +60,8 @@ pub trait Adapter: Send {
 /// The options of decoding that a kernel heeds.
 pub struct Options {
     pub row_image: String,
-    pub key_columns: Option<Vec<String>>,
+    /// Columns of keys by globs of sources; the first glob that matches counts.
+    pub key_columns: Vec<(String, Vec<String>)>,
     pub column_families: Option<Vec<String>>,
     /// Name of the zone whose clocks made times that have no zone.
     pub time_zone: Option<String>,

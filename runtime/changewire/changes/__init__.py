@@ -25,7 +25,8 @@ from changewire_messages.change import Change
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from changewire.changes.vendors import VendorKeywords
+    from changewire.changes.sources import KeysByTable
+from changewire.changes.vendors import VendorKeywords
 
 __all__ = [
     "ROW_IMAGES",
@@ -43,7 +44,7 @@ __all__ = [
 def changes(
     message: object,
     record_key: bytes | None = None,
-    key_columns: Sequence[str] | None = None,
+    key_columns: Sequence[str] | KeysByTable | None = None,
     row_image: RowImage = "full",
     **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
@@ -53,7 +54,7 @@ def changes(
         message: A model of a message, from `decode`.
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
         key_columns: Columns that name the row, instead of those that the message or its format
-            says.
+            says; or a mapping, as for `DecodeKeywords`.
         row_image: Part of a row that a write has.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from changewire.changes.adapters import adapter, change_row, format_of_model
 from changewire.changes.decode_options import AUTO, DecodeOptions
+from changewire.changes.sources import KeysByTable
 from changewire.codec import CodecError, DecodeError, Issue, codec
 from changewire.codec.family import OPEN_TAG
 from changewire.codec.wire import REFUSALS, is_data
@@ -67,7 +68,11 @@ DEFAULTS: Final = DecodeOptions(AUTO)
 
 
 def validate(
-    data: object, *, format: str, strict: bool = False, key_columns: Sequence[str] | None = None
+    data: object,
+    *,
+    format: str,
+    strict: bool = False,
+    key_columns: Sequence[str] | KeysByTable | None = None,
 ) -> list[Issue]:
     """Return every issue of a message: those of `Codec.validate`, and its `contradictions`.
 
@@ -96,7 +101,7 @@ def issues_of(data: object, format: str, options: DecodeOptions, *, strict: bool
     return issues + _found(data, format, options, strict=strict)
 
 
-def options_of(format: str, key_columns: Sequence[str] | None) -> DecodeOptions:
+def options_of(format: str, key_columns: Sequence[str] | KeysByTable | None) -> DecodeOptions:
     """Return the options of messages whose rows have these keys."""
     return DEFAULTS if key_columns is None else DecodeOptions(format, key_columns=key_columns)
 

@@ -110,7 +110,9 @@ def dataworks_changes(
     row = before if after is None else after
     if before and after and options.row_image != "full":
         row = {**before, **after}  # the key need not be among what changed
-    names = () if row is None else key_columns(table, row, options.key_columns, used, issues)
+    names = (
+        () if row is None else key_columns(table, row, options.keys_of(table.source), used, issues)
+    )
     if issues:
         raise DecodeError(wire.FORMAT, issues)
     key = key_of(row, names) if row and names else None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.sources import KeysByTable, dotted, matches, ordered_keys
 from changewire.changes.vendor_options import check_names, check_word
 from changewire.changes.vendors import (
     VENDOR_OPTIONS,
@@ -27,7 +29,7 @@ from changewire.codec import (
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
 from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
-from changewire_messages.change import Change, Rejection
+from changewire_messages.change import Change, Rejection, Source
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -63,7 +65,8 @@ class DecodeKeywords(VendorKeywords, total=False):
         row_image: Part of a row that a write has: ``full`` (default), the whole row;
             ``patch``, only the columns that changed; or ``keys``, only the key.
         key_columns: Columns that name the row; by default those that the message or its format
-            says.
+            says. A mapping has them by names of sources such as ``shop.orders``, or globs of them
+            such as ``shop.*``: a name counts before globs, a longer glob before a shorter one.
         tombstones: What a Kafka record without value is: ``ignore`` (default), an event that
             changes nothing, or ``delete``, of the row that its key names, as on compacted topics.
         strip_registry_prefix: Whether to remove the 5 bytes that serializers of a schema registry
@@ -71,7 +74,7 @@ class DecodeKeywords(VendorKeywords, total=False):
     """
 
     row_image: RowImage
-    key_columns: Sequence[str] | None
+    key_columns: Sequence[str] | KeysByTable | None
     tombstones: Tombstones
     strip_registry_prefix: bool
 
@@ -99,7 +102,7 @@ class DecodeOptions:
 
     format: str
     row_image: RowImage
-    key_columns: Sequence[str] | None
+    key_columns: Sequence[str] | KeysByTable | None
     tombstones: Tombstones
     elements_as: ElementsAs
     strip_registry_prefix: bool
@@ -109,7 +112,7 @@ class DecodeOptions:
         self,
         format: str,
         row_image: RowImage = "full",
-        key_columns: Sequence[str] | None = None,
+        key_columns: Sequence[str] | KeysByTable | None = None,
         *,
         tombstones: Tombstones = "ignore",
         elements_as: ElementsAs = "changes",
@@ -139,6 +142,18 @@ class DecodeOptions:
             check = VENDOR_OPTIONS[name].declaration.check
             if check is not None:
                 check(value)
+
+    @cached_property
+    def ordered_keys(self) -> list[tuple[str, list[str]]]:
+        """The columns of keys by globs of sources, of which the first that matches counts."""
+        return [] if self.key_columns is None else ordered_keys(self.key_columns)
+
+    def keys_of(self, source: Source) -> Sequence[str] | None:
+        """Return the columns that name the rows of a source; None if its messages say them."""
+        if not isinstance(self.key_columns, Mapping):
+            return self.key_columns
+        name = dotted(source)
+        return next((keys for glob, keys in self.ordered_keys if matches(glob, name)), None)
 
     def format_of(self, value: bytes) -> str:
         """Return the name of the format that a message is read by.
@@ -218,7 +233,7 @@ def _given(options: DecodeOptions) -> list[str]:
     check_word("row_image", options.row_image, ROW_IMAGES)
     check_word("tombstones", options.tombstones, TOMBSTONES)
     if options.key_columns is not None:
-        check_names("key_columns", options.key_columns)
+        _check_keys(options.key_columns)
     for name, value in options.vendor.items():
         VENDOR_OPTIONS[name].check_form(value)
     own = {
@@ -230,6 +245,14 @@ def _given(options: DecodeOptions) -> list[str]:
         *(name for name, is_given in own.items() if is_given),
         *without_defaults(options.vendor),
     ]
+
+
+def _check_keys(given: Sequence[str] | KeysByTable) -> None:
+    check_names("key_columns", given)
+    for name, keys in given.items() if isinstance(given, Mapping) else ():
+        if not name:
+            raise ValueError("key_columns: the name of a table is not empty")
+        check_names(f"key_columns of {name}", keys)
 
 
 def _check_messages(format: str, given: list[str]) -> None:

@@ -52,9 +52,11 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named, readers = record_columns(record_key, compiled)
-    keys, families = options.key_columns, options.vendor["column_families"]
+    keys = options.keys_of(source_of(table.SYSTEM, *table.source(message)))
+    families = options.vendor["column_families"]
     of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
-    if _is_hbase((before, after, named), (of_after, of_before, readers), options, used):
+    of_rows = of_after, of_before, readers
+    if _is_hbase((before, after, named), of_rows, keys, families, used):
         keys = keys or (ROW_KEY,)
         if families is not None:
             of_after = of_before = readers = NO_READERS
@@ -90,40 +92,42 @@ def _check_framing(record_key: bytes, key: Row | None, used: list[str]) -> None:
 def lindorm_delete(record_key: bytes, options: DecodeOptions) -> ChangeRow:
     """Return the delete that a record without value is; its key does not say the table."""
     named, readers = record_columns(record_key, None)
-    used: list[str] = []
-    if _is_hbase((named,), (readers,), options, used):
-        is_declared = options.vendor["column_families"] is None
+    source, used = source_of(table.SYSTEM), list[str]()
+    keys, families = options.keys_of(source), options.vendor["column_families"]
+    if _is_hbase((named,), (readers,), keys, families, used):
+        is_declared = families is None
         named = cells(named, "", None, [], readers if is_declared else ())
-    key = key_of(named, options.key_columns or tuple(named)) if named else None
+    key = key_of(named, keys or tuple(named)) if named else None
     if not key:
-        columns = ", ".join(options.key_columns or ("the columns that name a row",))
+        columns = ", ".join(keys or ("the columns that name a row",))
         expected = f"a JSON object with {columns}"
         issue = Issue("", "invalid-record-key", "key", expected, record_key)
         raise DecodeError(wire.FORMAT, [issue])
     attributes: dict[str, Any] = {"tombstone": True}
     if used:
         attributes["leniencies"] = used
-    return ChangeRow(op="delete", source=source_of(table.SYSTEM), key=key, attributes=attributes)
+    return ChangeRow(op="delete", source=source, key=key, attributes=attributes)
 
 
 def _is_hbase(
     rows: Iterable[Row | None],
     readers: Iterable[Mapping[str, Reader]],
-    options: DecodeOptions,
+    keys: Sequence[str] | None,
+    families: Sequence[str] | None,
     used: list[str],
 ) -> bool:
     """Return whether rows, which have columns of these readers, are those of an HBase table.
 
     The option ``column_families`` says so. Without it they are if they have the column `ROW_KEY`,
-    unless there are ``key_columns``, or a schema declares that column as anything but bytes. If
+    unless there are key columns, or a schema declares that column as anything but bytes. If
     none declares it, `used` gets ``assumed-hbase``.
     """
     if not any(row and ROW_KEY in row for row in rows):
         return False
-    if options.vendor["column_families"] is not None:
+    if families is not None:
         return True
     declared = {columns[ROW_KEY].kind for columns in readers if ROW_KEY in columns}
-    if options.key_columns is not None or declared - {"bytes"}:
+    if keys is not None or declared - {"bytes"}:
         return False
     if not declared:
         used.append("assumed-hbase")

@@ -13,6 +13,7 @@ from changewire.changes.decode_options import (
     TOMBSTONES,
     DecodeOptions,
 )
+from changewire.changes.sources import KeysByTable
 from changewire.changes.vendor_options import VendorOption
 from changewire.changes.vendors import VENDOR_OPTIONS
 from changewire.cli.stdout import BINARY_SHAPES
@@ -148,7 +149,12 @@ RowImageOption: TypeAlias = Annotated[
 
 Keys: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
+    typer.Option(
+        "--key-column",
+        metavar="COLUMN",
+        help="Key column of the rows; with TABLE=COLUMN of one table, or of some such as 'shop.*'; "
+        "repeatable.",
+    ),
 ]
 
 TombstonesOption: TypeAlias = Annotated[
@@ -226,8 +232,25 @@ def decode_options_of(format: str, given: Mapping[str, Any], **more: Any) -> Dec
     Raises:
         typer.BadParameter: An option does not fit the format.
     """
-    options: Any = {name: given[name] for name in DECODE_FLAGS if name in given}
+    options: Any = {name: given[name] for name in DECODE_FLAGS if name in given} | more
+    options["key_columns"] = _keys_of(options.get("key_columns"))
     try:
-        return DecodeOptions(format, **options, **more)
+        return DecodeOptions(format, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _keys_of(given: Sequence[str] | None) -> Sequence[str] | KeysByTable | None:
+    """Return the columns of keys, by table if one is named."""
+    if not any("=" in one for one in given or ()):
+        return given
+    found: dict[str, list[str]] = {}
+    for one in given or ():
+        table, separator, column = one.partition("=")
+        if not separator:
+            table, column = "*", table
+        if not table or not column:
+            text = f"--key-column: expected a column, or TABLE=COLUMN, found {one!r}"
+            raise typer.BadParameter(text)
+        found.setdefault(table, []).append(column)
+    return found

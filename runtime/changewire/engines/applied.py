@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from changewire.changes.sources import KeysByTable
 from changewire.engines.errors import KeysMissingError, TooManyDeadLettersError
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
@@ -86,7 +87,7 @@ def source_in(properties: Mapping[str, str]) -> Source | None:
 
 def check_keys(
     sources: tuple[int, int],
-    key_columns: Sequence[str] | None,
+    key_columns: Sequence[str] | KeysByTable | None,
     columns: Callable[[], Collection[str]],
     *,
     has_tables: bool,
@@ -95,7 +96,7 @@ def check_keys(
 
     Args:
         sources: How many changes there are, and how many of them have no key.
-        key_columns: Columns of the key that a user named.
+        key_columns: Columns of the key that a user named, of all tables or by table.
         columns: Returns the columns of the rows of the batch.
         has_tables: Whether a table exists.
     """
@@ -104,8 +105,8 @@ def check_keys(
         return
     why = f"none of {changes} changes has a key, so no table can take them; name the columns of it"
     if key_columns is not None:
-        there = sorted(columns())
-        missing = [name for name in key_columns if name not in there]
+        there, named = sorted(columns()), () if isinstance(key_columns, Mapping) else key_columns
+        missing = [name for name in named if name not in there]
         shown = ", ".join(there[:_COLUMNS]) + (", …" if len(there) > _COLUMNS else "")
         has = f"no message has a column {missing[0]!r}" if missing else f"{why} that rows have"
         why = f"{has}; the columns of rows are: {shown}; name those of the key"

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from changewire.changes.sources import NO_TABLE
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
 from changewire.engines.native import KernelCounts
-from changewire.tables.names import NO_TABLE
 
 if TYPE_CHECKING:
     from typing_extensions import Self  # typing has it since 3.11

@@ -8,9 +8,10 @@ from itertools import chain
 
 from msgspec.structs import replace
 
+from changewire.changes.sources import dotted
 from changewire.engines.errors import OutputError
 from changewire.tables.chosen import SeenTables
-from changewire.tables.names import Target, dotted
+from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (
     KnownTables,

@@ -193,7 +193,7 @@ def kernel_of(options: DecodeOptions, row: RowType | None = None) -> Kernel | No
         found = native.Kernel(
             [*tables.items()],
             row_image=options.row_image,
-            key_columns=None if options.key_columns is None else [*options.key_columns],
+            key_columns=options.ordered_keys,
             **without_defaults(options.vendor),
             row=None if row is None else row.columns,
             readings=[] if row is None else [*row.readings],

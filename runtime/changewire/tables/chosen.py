@@ -1,11 +1,12 @@
 """Which tables of the source are applied: globs of their names."""
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
+
+from changewire.changes.sources import matches
 
 _SHOWN: Final = 20
 """Names of tables that are kept at most."""
@@ -63,11 +64,6 @@ def chosen_tables(only: Iterable[str] | None, excepted: Iterable[str] | None) ->
     return Chosen(*found)
 
 
-def matches(glob: str, name: str) -> bool:
-    """Whether a glob matches a whole name."""
-    return _pattern(glob).fullmatch(name) is not None
-
-
 class SeenTables:
     """The tables that changes had so far.
 
@@ -101,9 +97,3 @@ def _has(chosen: Chosen, name: str) -> bool:
     if chosen.only and not any(matches(glob, name) for glob in chosen.only):
         return False
     return not any(matches(glob, name) for glob in chosen.excepted)
-
-
-@lru_cache(maxsize=1024)
-def _pattern(glob: str) -> re.Pattern[str]:
-    wild = {"*": ".*", "?": "."}
-    return re.compile("".join(wild.get(one, re.escape(one)) for one in glob), re.DOTALL)

@@ -15,8 +15,6 @@ from changewire_messages.change import Source
 LONGEST: Final = 128
 """Characters of a name; Hive's metastore allows a table no more."""
 
-NO_TABLE: Final = "(no table)"
-
 _HEAD: Final = 64
 _DIGEST_DIGITS: Final = 32
 _DEVICE: Final = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
@@ -120,15 +118,6 @@ def absolute(target: str, *, is_template: bool = False) -> str:
     if is_template:
         folder = folder.replace("{", "{{").replace("}", "}}")
     return str(Path(folder, target))
-
-
-def dotted(source: Source) -> str:
-    """Return the name of a source for people: database, schema and table, as far as they are known.
-
-    Unlike a target's name it is not quoted: two sources may have one.
-    """
-    names = (source.database, source.schema, source.table)
-    return ".".join(name for name in names if name) or NO_TABLE
 
 
 def tables_named(name: str, tables: Iterable[str]) -> list[str]:

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from changewire.changes.sources import dotted
 from changewire.codec.border import RESOURCE_ERRORS
 from changewire.tables.chosen import Chosen
 from changewire.tables.mutations import DELETE, WRITES
-from changewire.tables.names import Target, Template, dotted, target_of
+from changewire.tables.names import Target, Template, target_of
 from changewire.tables.reserved import Parts, is_reserved
 from changewire_messages.change import Source
 

@@ -282,3 +282,11 @@ def test_every_message_is_one_change_or_refused(wire: Any, row_image: Any) -> No
     for one in found:
         assert one.attributes["op"] == wire["payload"]["op"]
         assert (one.op == "delete") <= (one.after is None)
+
+
+def test_keys_by_table() -> None:
+    """They come before the primary key of the message, for the table that has them."""
+    row = {"id": 1, "name": "a"}
+    keys = {"shop.*": ["name"], "shop.orders": ["id"]}
+    assert change("INSERT", after=row, key_columns=keys).key == {"name": "a"}
+    assert change("INSERT", after=row, key_columns={"crm.*": ["name"]}).key == {"id": 1}

@@ -57,6 +57,54 @@ def test_keys_families_and_image_reach_the_changes() -> None:
     assert change.key == {"n": 1}
 
 
+KEYS = {
+    "*": ["z"],
+    "shop.*": ["s"],
+    "shop.o*": ["so"],
+    "*.orders": ["longer"],
+    "shop.orders": ["exact"],
+    "crm.?": ["one"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("shop.orders", ["exact"]),
+        ("shop.items", ["s"]),
+        ("shop.others", ["so"]),
+        ("crm.orders", ["longer"]),
+        ("crm.a", ["one"]),
+        ("crm.ab", ["z"]),
+        ("Shop.items", ["z"]),
+    ],
+)
+def test_the_nearest_name_of_a_table_has_the_keys(name: str, keys: list[str]) -> None:
+    """A name counts before globs, and a longer glob before a shorter one, in any order."""
+    database, table = name.split(".")
+    source = cw.Source(system="s", database=database, schema=None, table=table)
+    for each in (KEYS, dict(reversed(KEYS.items()))):
+        assert DecodeOptions("dataworks-json", key_columns=each).keys_of(source) == keys
+    without = {glob: value for glob, value in KEYS.items() if glob != "*"}
+    found = DecodeOptions("dataworks-json", key_columns=without).keys_of(source)
+    assert found == (None if keys == ["z"] else keys)
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({}, "key_columns is a sequence of names, at least one"),
+        ({"": ["id"]}, "key_columns: the name of a table is not empty"),
+        ({"a.b": "id"}, "key_columns of a.b is a sequence of names, at least one"),
+        ({"a.b": []}, "key_columns of a.b is a sequence of names, at least one"),
+    ],
+)
+def test_keys_by_table_that_are_refused(keys: Any, sentence: str) -> None:
+    """What is wrong is named."""
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        DecodeOptions("lindorm-json", key_columns=keys)
+
+
 def test_each_message_of_a_mixed_topic_is_read_by_its_own_format() -> None:
     """With the format auto, elements are those that the format of the message gives."""
     for name, path in single("valid"):

@@ -13,6 +13,7 @@ from tests.runtime.codec.encodings import dumps
 from tests.runtime.codec.formats import thorough
 
 import changewire as cw
+from changewire.changes.decode_options import DecodeOptions
 from changewire_messages.lindorm_json import strategies
 
 ROW = {"id": 1, "name": "a"}
@@ -265,3 +266,18 @@ def test_every_message_is_one_change_or_refused(wire: Any, row_image: Any) -> No
     for one in found:
         assert one.attributes["op"] == wire.get("payload", wire)["op"]
         assert (one.op == "delete") == (one.after is None)
+
+
+def test_keys_by_table() -> None:
+    """They are those of the table that the message names; a record without value names none."""
+    keys = {"shop.users": ["id"], "*.orders": ["name"]}
+    assert change("c", after=ROW, key_columns=keys).key == {"id": 1}
+    assert change("c", after=ROW, key_columns={"shop.orders": ["id"]}).key is None
+    hbase = {"ROW": "AAE="}
+    assert change("c", after=hbase, key_columns={"shop.orders": ["id"]}).key == {"ROW": b"\x00\x01"}
+    assert change("c", after=hbase, key_columns={"shop.*": ["ROW"]}).key == {"ROW": "AAE="}
+    for each, key in ((keys, {"id": 7, "x": 1}), ({**keys, "*": ["id"]}, {"id": 7})):
+        options = DecodeOptions("lindorm-json", key_columns=each, tombstones="delete")
+        ((deleted, _),) = options.elements(None, b'{"id":7,"x":1}')
+        assert isinstance(deleted, cw.Change)
+        assert deleted.key == key

@@ -14,7 +14,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.changes import dataworks
 from tests.runtime.cli.conftest import Ended
-from tests.runtime.engines.chosen import first
+from tests.runtime.engines.chosen import first, keyless
 from tests.runtime.engines.merge.messages import message
 from tests.samples import FORMAT, MIXED_COUNTS
 
@@ -383,8 +383,7 @@ def test_some_tables_are_chosen(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topic.jsonl").write_bytes(b"\n".join(first()))
     target = ("--target", "lake/{table}")
-    chosen: tuple[str, ...] = ("--only", "d.t", "--only", "x.*")
-    chosen = (*chosen, "--except", "d.tmp?")
+    chosen = ("--only", "d.t", "--only", "x.*", "--except", "d.tmp?")
     run = ("run", "-f", "dataworks-json", "--engine", engine, *target, "--output", "out")
     ended = cli(*run, *chosen, "--fail-on", "unapplied", "topic.jsonl")
     assert ended.exit_code == 0, ended.stderr
@@ -428,3 +427,37 @@ def test_tables_are_chosen_of_a_target(cli: Cli, good: Path, tmp_path: Path) -> 
     assert ended.exit_code == 2
     shown = " ".join(ended.stderr.replace("│", " ").split())
     assert "--only, --except: only with --target TABLE" in shown
+
+
+@pytest.mark.parametrize("engine", ["python", "spark"])
+def test_keys_by_table(
+    request: pytest.FixtureRequest,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+) -> None:
+    """Those of one table come before those of all; a table has as many as are named."""
+    if engine == "spark":
+        _: SparkSession = request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topic.jsonl").write_bytes(b"\n".join(keyless()))
+    keys = ("--key-column", "id", "--key-column", "d.u=name", "--key-column", "d.u=id")
+    run = ("run", "-f", "dataworks-json", "--engine", engine, "--output", "out")
+    ended = cli(*run, "--target", "lake/{table}", *keys, "topic.jsonl")
+    assert ended.exit_code == 0, ended.stderr
+    found = [
+        json.loads(row["key"])
+        for name in "tu"
+        for row in DeltaTable(f"lake/{name}").to_pyarrow_table().to_pylist()
+    ]
+    assert found == [{"id": 1}, {"id": 1, "name": "a"}]
+
+
+@pytest.mark.parametrize("key", ["=id", "d.t="])
+def test_keys_of_no_table(run: Callable[..., Ended], good: Path, key: str) -> None:
+    """A table without a name, or without a column, is refused."""
+    ended = run(good, "--key-column", key)
+    assert ended.exit_code == 2
+    shown = " ".join(ended.stderr.replace("│", " ").split())
+    assert f"--key-column: expected a column, or TABLE=COLUMN, found '{key}'" in shown

@@ -1,4 +1,4 @@
-"""Messages of several tables, some of which are chosen, and what becomes of them."""
+"""Messages of several tables: some are chosen, and some do not say their keys."""
 
 from __future__ import annotations
 
@@ -29,3 +29,14 @@ def later() -> list[bytes]:
     """Return later messages: a late one, and some of a table that is let in by then."""
     late = message("UPDATE_AFTER", 2, {"id": 2, "name": "late"}, table="t")
     return [late, message("INSERT", 5, {"id": 3, "name": "b"}, table="v")]
+
+
+KEYS = {"d.t": ["id"], "d.*": ["name", "id"]}
+
+
+def keyless() -> list[bytes]:
+    """Return messages of two tables that do not say their keys."""
+    rows = [{"id": number, "name": "a"} for number in (1, 2)]
+    told = [message("INSERT", 1, row, table=table, key=()) for table in "tu" for row in rows]
+    gone = [message("DELETE", 2, rows[1], table=table, key=()) for table in "tu"]
+    return [*told, message("UPDATE_AFTER", 3, {"id": 1, "name": "b"}, key=()), *gone]

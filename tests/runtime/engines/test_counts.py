@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from changewire.changes.sources import NO_TABLE
 from changewire.engines.counts import (
     NO_TIME,
     OTHER_HOURS,
@@ -14,7 +15,6 @@ from changewire.engines.counts import (
     Counts,
     MessageCounts,
 )
-from changewire.tables.names import NO_TABLE
 
 
 def group(kind: str | None = "change", **values: Any) -> dict[str, Any]:

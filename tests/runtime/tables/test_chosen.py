@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tests.runtime.tables.histories import change, content, placed, rows, truncate
 
+from changewire.changes.sources import matches
 from changewire.tables import Chosen, MemoryTables, Routing, apply_changes, template_of
-from changewire.tables.chosen import SeenTables, chosen_tables, matches
+from changewire.tables.chosen import SeenTables, chosen_tables
 
 NAMES = ["shop.orders", "shop.tmp_1", "shop.tmp_22", "crm.orders", "Shop.orders", "shop.a\nb"]
 

@@ -8,8 +8,8 @@ import typer
 from changewire.cli.commands.run import EngineOption
 from changewire.cli.ending import VALID, ending
 from changewire.cli.logs import on_log
-from changewire.cli.options import Json, Keys, text_option
-from changewire.cli.queries import queried
+from changewire.cli.options import Json, text_option
+from changewire.cli.queries import KeyColumns, queried
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import Packages, TableFormatOption
@@ -25,7 +25,7 @@ def adopt(
         str, typer.Argument(metavar="TABLE", help="Folder of the table; for Iceberg its name.")
     ],
     *,
-    key_columns: Keys = None,
+    key_columns: KeyColumns = None,
     engine: EngineOption = "python",
     table_format: TableFormatOption = None,
     output: Annotated[

@@ -37,16 +37,14 @@ def encode(
 
     Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """
-    decode_options_of(format, {}, key_columns=key_columns)  # they must fit
+    keys = decode_options_of(format, {}, key_columns=key_columns).key_columns
     coder, write = codec(format), writer_of(format, to_shape)
     valid = rejected = empty = 0
     for record in records(inputs, _SHAPE):
         try:
             model = model_on(record.value or b"", coder)
             data = (
-                None
-                if model is None
-                else encode_model(model, declared=declared, key_columns=key_columns)
+                None if model is None else encode_model(model, declared=declared, key_columns=keys)
             )
         except CodecError as error:
             report_issues(record.position, error, as_json=as_json)

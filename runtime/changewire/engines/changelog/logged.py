@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.changes.sources import NO_TABLE
 from changewire.engines.changelog.source import KIND, LogRows
 from changewire.engines.elements import decoded_schema
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, place_of
 from changewire.tables.mutations import DELETE
-from changewire.tables.names import NO_TABLE
 from changewire.tables.order import Order, position_in, sequence_of
 from changewire.tables.routing import TRUNCATE
 from changewire.tables.version_rows import ChangeNote
@@ -101,7 +101,7 @@ def _of_table(part: pa.RecordBatch, table: str) -> pa.RecordBatch:
 
 
 def table_names(sources: Any) -> Any:
-    """Return the names of tables, as `changewire.tables.names.dotted` gives them."""
+    """Return the names of tables, as `changewire.changes.sources.dotted` gives them."""
     parts = [sources.field(name).cast(pa.string()) for name in _PARTS]
     given = [pc.if_else(pc.equal(part, ""), pa.scalar(None, pa.string()), part) for part in parts]
     # Arrow leaves out a row in which all parts are NULL.

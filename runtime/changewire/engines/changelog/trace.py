@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from changewire.changes.sources import dotted
 from changewire.engines.changelog.effects import (
     LoggedImages,
     effects_of,
@@ -34,7 +35,6 @@ from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import ATTEMPT, REFUSED, is_placed
 from changewire.tables.history import BeforeImage, History, history_of
 from changewire.tables.keys import key_text
-from changewire.tables.names import dotted
 from changewire.tables.order import ChangePosition, PositionedChange, position_in
 from changewire.tables.routing import TRUNCATE, goes_to_all, namespace_of
 from changewire_messages.change import Change, Sequence, Source

@@ -10,9 +10,9 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.changes.sources import NO_TABLE
 from changewire.engines.layout import POSITION
 from changewire.tables.chosen import Chosen
-from changewire.tables.names import NO_TABLE
 from changewire.tables.routing import NAMES
 
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
@@ -30,7 +30,7 @@ def quoted(name: str) -> str:
 
 
 def table_name(default: Column | None = None) -> Column:
-    """Return the name of the table of a row of a log, as `changewire.tables.names.dotted` does.
+    """Return the name of the table of a row of a log, as `changewire.changes.sources.dotted` does.
 
     A source that names no table has the table `default`.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from tests.runtime.engines.chosen import ONLY, first, later
+from tests.runtime.engines.chosen import KEYS, ONLY, first, keyless, later
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.tables.histories import change, placed
@@ -86,6 +86,25 @@ def test_keys_are_asked_of_chosen_tables(spark: SparkSession, tmp_path: Path) ->
     counts = lake.apply_messages(spark, format=FORMAT, only_tables=["d.t"])
     assert counts == [{"left_out": 1}]
     assert not lake.names()
+
+
+def test_keys_by_table(spark: SparkSession, tmp_path: Path) -> None:
+    """Each table has its own; other columns are refused, as before."""
+    lake = Lake(tmp_path)
+    lake.send_records(records(*keyless()))
+    options: dict[str, Any] = {"format": FORMAT, "row_schema": "embedded"}
+    assert lake.apply_messages(spark, key_columns=KEYS, **options) == [{"inserted": 2}]
+    for table, name in (("t", "b"), ("u", "a")):
+        assert [row[:2] for row in lake.table(spark, table).select("id", "name").collect()] == [
+            (1, name)
+        ]
+    more = message("INSERT", 5, {"id": 5, "name": "e"}, table="u", key=())
+    lake.send_records(records(more, start=20))
+    counts = lake.apply_messages(spark, key_columns={"*": ["id"]}, **options)
+    assert counts == [{"refused": 1}]
+    assert [row["code"] for row in lake.log(spark).where("kind = 'refused'").collect()] == [
+        "key-mismatch"
+    ]
 
 
 @pytest.mark.parametrize("glob", ["d.t", "d.?", "*", "d.t_*", "d.%", r"d.\*", "D.t", "?.[t]"])

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from tests.runtime.engines.chosen import ONLY, UNMATCHED, first, later
+from tests.runtime.engines.chosen import KEYS, ONLY, UNMATCHED, first, keyless, later
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import change, placed
 
 import changewire.arrow as cwa
 import changewire.delta as cwd
-from changewire.engines.errors import OutputError
+from changewire.engines.errors import KeysMissingError, OutputError
 
 
 def test_tables_are_made_of_chosen_sources_alone(tmp_path: Path) -> None:
@@ -97,3 +97,25 @@ def test_keys_are_asked_of_chosen_tables(tmp_path: Path) -> None:
     assert outcome.tables == {"left_out": 1}
     with pytest.raises(ValueError, match="only_tables: 'a' is given twice"):
         lake.apply_records(records(keyless), only_tables=["a", "a"])
+
+
+def test_keys_by_table(tmp_path: Path) -> None:
+    """Each table has its own; other columns are refused, as before."""
+    lake = Lake(tmp_path)
+    outcome = lake.apply_records(records(*keyless()), key_columns=KEYS, row_schema="embedded")
+    assert (outcome.tables, outcome.unapplied) == ({"inserted": 2}, 0)
+    assert [(row["id"], row["name"]) for row in lake.rows("t")] == [(1, "b")]
+    assert [(row["id"], row["name"]) for row in lake.rows("u")] == [(1, "a")]
+    more = message("INSERT", 5, {"id": 5, "name": "e"}, table="u", key=())
+    again = lake.apply_records(
+        records(more, start=20), key_columns={"*": ["id"]}, row_schema="embedded"
+    )
+    assert again.tables == {"refused": 1}
+    assert [row["code"] for row in lake.log("refused")] == ["key-mismatch"]
+
+
+def test_keys_of_tables_that_no_message_has(tmp_path: Path) -> None:
+    """If no change has a key by them, a run says which columns rows have."""
+    lake = Lake(tmp_path)
+    with pytest.raises(KeysMissingError, match=r"columns of rows are: id, name; name those"):
+        lake.apply_records(records(*keyless()), key_columns={"shop.*": ["id"]})

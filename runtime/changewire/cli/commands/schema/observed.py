@@ -9,13 +9,13 @@ import typer
 from changewire.changes.connect import Difference
 from changewire.changes.decode_options import AUTO
 from changewire.changes.schemas import Schemas, SchemaUse, Tally, TopicTally
+from changewire.changes.sources import dotted
 from changewire.cli.ending import ended, ending
 from changewire.cli.options import FoundFormat, Inputs, Json, Shape, StripRegistryPrefix
 from changewire.cli.records import place_of, records, report_rejected
 from changewire.cli.stderr import counted
 from changewire.cli.stdout import Lines
 from changewire.report.text import visible
-from changewire.tables.names import dotted
 
 _SHOWN = 200
 _PLACES = 5

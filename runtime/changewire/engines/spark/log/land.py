@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
+from changewire.changes.sources import KeysByTable
 from changewire.engines.applied import FIRST_REASONS, check_keys, too_many
 from changewire.engines.counts import Counts
 from changewire.engines.layout import CHANGE
@@ -150,7 +151,7 @@ class KeyRule:
         has_passed: Whether there was a change with a key.
     """
 
-    key_columns: Sequence[str] | None
+    key_columns: Sequence[str] | KeysByTable | None
     where: Column
     has_passed: bool = False
 

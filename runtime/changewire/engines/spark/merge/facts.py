@@ -12,6 +12,7 @@ import msgspec
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.changes.sources import dotted
 from changewire.engines.by_table import ChangesByTable, TableChanges
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, DECLARED, EFFECT
@@ -32,7 +33,6 @@ from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.auto import MOST_COLUMNS, CarriedColumn
 from changewire.engines.typed.plan import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
-from changewire.tables.names import dotted
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (
     NAMES,

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StringType, StructField, StructType
 
+from changewire.changes.sources import dotted
 from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
 from changewire.engines.layout import CHANGE
 from changewire.engines.spark.jvm import local_rows
@@ -19,7 +20,6 @@ from changewire.engines.spark.merge.mutations import FAILURE_TYPE
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.mutations import WRITES
-from changewire.tables.names import dotted
 from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey
 from changewire_messages.change import Source
 

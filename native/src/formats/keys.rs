@@ -1,0 +1,60 @@
+//! Columns that name rows, by the names of sources.
+
+use crate::rows::distinct;
+use crate::why::{Done, Why};
+
+/// Matches every name.
+const ANY: &str = "*";
+
+/// Name of a source that has none.
+const NO_TABLE: &str = "(no table)";
+
+/// Columns by globs of names; the first that matches counts.
+pub struct Keys(Vec<(Vec<char>, Vec<Vec<u8>>)>);
+
+impl Keys {
+    pub fn new(given: &[(String, Vec<String>)]) -> Self {
+        Keys(given.iter().map(|(glob, columns)| (glob.chars().collect(), distinct(columns))).collect())
+    }
+
+    /// Return the columns that name the rows of a source, by its database, schema and table; none if
+    /// its messages say them.
+    pub fn of<'s>(&self, source: impl FnOnce() -> Done<[Option<&'s [u8]>; 3]>) -> Done<Option<&[Vec<u8>]>> {
+        let Some((first, columns)) = self.0.first() else { return Ok(None) };
+        if first.iter().copied().eq(ANY.chars()) {
+            return Ok(Some(columns));
+        }
+        let name = dotted(source()?)?;
+        Ok(self.0.iter().find(|(glob, _)| matches(glob, &name)).map(|(_, columns)| columns.as_slice()))
+    }
+}
+
+/// Return the name of a source, as Python's `dotted` does.
+fn dotted(source: [Option<&[u8]>; 3]) -> Done<Vec<char>> {
+    let there: Vec<&[u8]> = source.into_iter().flatten().filter(|name| !name.is_empty()).collect();
+    let joined = there.join(&b'.');
+    let name = if joined.is_empty() { NO_TABLE } else { str::from_utf8(&joined).map_err(|_| Why::Name)? };
+    Ok(name.chars().collect())
+}
+
+/// Tell whether a glob matches a whole name: `*` means any text and `?` one character.
+fn matches(glob: &[char], name: &[char]) -> bool {
+    let (mut at, mut place) = (0, 0);
+    // Where the last `*` is, and where the text behind what it matches begins.
+    let mut star = None;
+    while place < name.len() {
+        match glob.get(at) {
+            Some('*') => {
+                star = Some((at, place));
+                at += 1;
+            }
+            Some(one) if *one == '?' || *one == name[place] => (at, place) = (at + 1, place + 1),
+            _ => {
+                let Some((of_star, behind)) = star else { return false };
+                star = Some((of_star, behind + 1));
+                (at, place) = (of_star + 1, behind + 1);
+            }
+        }
+    }
+    glob[at..].iter().all(|one| *one == '*')
+}

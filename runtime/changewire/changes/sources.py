@@ -1,0 +1,50 @@
+"""Names of sources, the globs that match them, and the columns of keys by these."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from changewire_messages.change import Source
+
+NO_TABLE: Final = "(no table)"
+
+_ANY: Final = "*"
+
+KeysByTable: TypeAlias = Mapping[str, Sequence[str]]
+"""Columns that name rows, by names of sources or globs of them."""
+
+
+def dotted(source: Source) -> str:
+    """Return the name of a source for people: database, schema and table, as far as they are known.
+
+    Unlike a target's name it is not quoted: two sources may have one.
+    """
+    names = (source.database, source.schema, source.table)
+    return ".".join(name for name in names if name) or NO_TABLE
+
+
+def matches(glob: str, name: str) -> bool:
+    """Whether a glob matches a whole name: ``*`` means any text and ``?`` one character."""
+    return _pattern(glob).fullmatch(name) is not None
+
+
+def ordered_keys(given: Sequence[str] | KeysByTable) -> list[tuple[str, list[str]]]:
+    """Return globs and the columns of keys; the first glob that matches a name counts.
+
+    A name comes before globs, and a longer glob before a shorter one.
+    """
+    if not isinstance(given, Mapping):
+        return [(_ANY, [*given])]
+    names = sorted(given, key=lambda glob: (_is_glob(glob), -len(glob)))
+    return [(name, [*given[name]]) for name in names]
+
+
+def _is_glob(name: str) -> bool:
+    return "*" in name or "?" in name
+
+
+@lru_cache(maxsize=1024)
+def _pattern(glob: str) -> re.Pattern[str]:
+    wild = {"*": ".*", "?": "."}
+    return re.compile("".join(wild.get(one, re.escape(one)) for one in glob), re.DOTALL)
