@@ -38,7 +38,7 @@ def test_another_target_gets_the_whole_log(
     """A second run does nothing; what is refused is said."""
     if engine == "spark":
         _: SparkSession = request.getfixturevalue("spark")
-    options = ("apply", lake, "--target", "second/{table}", "--row-schema", "embedded")
+    options = ("apply", lake, "--target", "second/{table}", "--misfits", "refuse")
     first = cli(*options, "--engine", engine)
     assert first.exit_code == 0, first.stderr
     assert "inserted 2" in first.stderr

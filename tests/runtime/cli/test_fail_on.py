@@ -41,7 +41,7 @@ def run(
     def once(values: Iterable[bytes], *arguments: str) -> Ended:
         file = tmp_path / f"in-{len([*tmp_path.iterdir()])}.jsonl"
         file.write_bytes(b"\n".join(values))
-        places = ("-o", "out", "--target", "lake/{table}", "--row-schema", "embedded")
+        places = ("-o", "out", "--target", "lake/{table}", "--row-schema", "auto")
         return cli(*("run", "-f", "dataworks-json", "--engine", engine, *places, *arguments, file))
 
     return once
@@ -59,7 +59,7 @@ def test_a_table_of_which_all_changes_are_refused_fails_a_run(run: Callable[...,
     assert ended.exit_code == 1
     shown = words(ended)
     assert "4 changes are in no table" in shown
-    why = "schema-mismatch: /after: column 'id' is bigint, the message has string"
+    why = "schema-mismatch: /key/id: expected bigint, found string"
     assert f"d.t: 2 of 2 changes; first refused for {why} (key: id)" in shown
     assert "d.loose: 2 of 2 changes; 2 have no key, whose columns --key-column names" in shown
     assert "d.other" not in shown

@@ -106,7 +106,10 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
                 "offset": [i + (10 if gone else 0) for i, _ in enumerate(sent)],
             }
         )
-        places = {"log": f"{tmp_path}/log", "target": f"{tmp_path}/{{database}}/{{table}}"}
+        places: dict[str, Any] = {
+            "log": f"{tmp_path}/log",
+            "target": f"{tmp_path}/{{database}}/{{table}}",
+        }
         options: dict[str, Any] = {"row_schema": "json", "tombstones": "delete"}
         counts = cwd.apply_changes(table, format=FORMAT, **places, **options).tables
     assert counts == {"deleted": 1, "sequence_inherited": 1}

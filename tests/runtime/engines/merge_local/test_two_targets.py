@@ -14,6 +14,7 @@ import changewire.arrow as cwa
 import changewire.delta as cwd
 
 FORMAT = "dataworks-json"
+JSON: dict[str, Any] = {"row_schema": "json"}
 
 
 def places(lake: Lake, name: str) -> dict[str, Any]:
@@ -61,17 +62,17 @@ def test_a_replay_is_of_one_target(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     ours, theirs = places(lake, "ours"), places(lake, "theirs")
     lake.apply_records(DELETED, **ours)
-    assert cwd.apply_log(**theirs, max_new_tables=0) == {"refused": 2}
+    assert cwd.apply_log(**theirs, **JSON, max_new_tables=0) == {"refused": 2}
     assert lake.apply_records(LATE, **ours).tables == {}
-    assert cwd.apply_log(**theirs, max_new_tables=0) == {"refused": 1}
+    assert cwd.apply_log(**theirs, **JSON, max_new_tables=0) == {"refused": 1}
     assert cwd.verify(**theirs).to_pylist() == cwd.verify(**ours).to_pylist() == []
     assert (len(cwd.rebuild(**theirs)), len(cwd.rebuild(**ours))) == (0, 1)
-    done = cwd.replay(**ours, format=FORMAT)
+    done = cwd.replay(**ours, **JSON, format=FORMAT)
     assert (done.refused, done.closed, done.left) == (0, 0, 0)
-    done = cwd.replay(**theirs, format=FORMAT, where="code = 'too-many-tables'")
+    done = cwd.replay(**theirs, **JSON, format=FORMAT, where="code = 'too-many-tables'")
     assert (done.refused, done.closed, done.left) == (3, 3, 0)
     assert len(cwa.refused(lake.places["log"])) == 0
-    assert cwd.apply_log(**ours) == {}
+    assert cwd.apply_log(**ours, **JSON) == {}
     for at in (ours, theirs):
         assert len(DeltaTable(at["target"].format(table="t")).to_pyarrow_table()) == 0
         assert cwd.verify(**at).to_pylist() == []
@@ -82,7 +83,7 @@ def test_a_replay_leaves_what_another_target_refused(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     ours, theirs = places(lake, "ours"), places(lake, "theirs")
     lake.apply_records(FIRST, row_schema=TYPES["numbers"], **ours)
-    cwd.apply_log(**theirs, max_new_tables=0)
+    cwd.apply_log(**theirs, **JSON, max_new_tables=0)
     found = cwa.refused(lake.places["log"]).to_pylist()
     assert sorted((row["offset"], row["code"]) for row in found) == [
         (0, "too-many-tables"),
