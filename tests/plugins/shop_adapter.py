@@ -21,7 +21,7 @@ def _change(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -
     return cw.Change(
         op="upsert" if is_placed else "delete",
         source=SOURCE,
-        key=dict.fromkeys(options.key_columns or ["order"], order),
+        key=dict.fromkeys(options.keys_of(SOURCE) or ["order"], order),
         before_key=None,
         before=None,
         after={"order": order, "total": message.total} if is_placed else None,

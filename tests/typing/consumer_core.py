@@ -141,7 +141,7 @@ def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) ->
         key={"id": message.id},
         before_key=None,
         before=None,
-        after={"key": record_key, **dict.fromkeys(options.key_columns or ())},
+        after={"key": record_key, **dict.fromkeys(options.keys_of(table) or ())},
         event_time=None,
         sequence=cw.Sequence(major=1, minor=0),
         ddl=None,

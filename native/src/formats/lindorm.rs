@@ -106,41 +106,6 @@ impl Lindorm {
         let is_assumed = is_hbase && self.families.is_none() && !is_declared;
         Ok(Style { columns, keys, is_hbase, is_assumed })
     }
-
-    /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys(&self, op: &str, style: &Style, scratch: &Scratch, columns: &mut Columns) -> Done {
-        let before = Written { row: &scratch.rows[0], data: columns.data(Name::Before) };
-        let after = Written { row: &scratch.rows[1], data: columns.data(Name::After) };
-        let record_key = scratch.key.written();
-        let key_names: Vec<&[u8]> = match style.keys {
-            Some(keys) => keys.iter().map(Vec::as_slice).collect(),
-            None if style.is_hbase => vec![ROW_KEY],
-            None => record_key.names().collect(),
-        };
-        let names = key_names.iter().copied();
-        let row = if after.has_columns() || record_key.has_columns() { after } else { before };
-        let mut key = Vec::new();
-        // A subscription may leave out what did not change, so the key need not be in one place.
-        let anywhere = |name: &[u8]| after.value(name).or(record_key.value(name)).or(before.value(name));
-        let is_of_row = write_key(names.clone(), |name| row.value(name), &mut key);
-        if !is_of_row && !write_key(names.clone(), anywhere, &mut key) {
-            return Ok(());
-        }
-        let mut old = None;
-        if op == "update" && before.has_columns() {
-            // Text and bytes have the same JSON text, and are not equal.
-            if !names.clone().all(|name| style.has_one_type(name)) {
-                return Err(Why::Key);
-            }
-            let value = |name: &[u8]| if is_of_row { row.value(name) } else { anywhere(name) };
-            old = old_key(names.clone(), before, value, |_| false, &key)?;
-        }
-        if let Some(old) = old {
-            columns.of(Name::BeforeKey).put(&old);
-        }
-        columns.of(Name::Key).put(&key);
-        Ok(())
-    }
 }
 
 /// Write the name of a cell, with its family, if that is known.
@@ -175,6 +140,41 @@ struct Style<'s> {
 }
 
 impl Style<'_> {
+    /// Write the key of a row, and the one before an update that moved the row to another.
+    fn write_keys(&self, op: &str, scratch: &Scratch, columns: &mut Columns) -> Done {
+        let before = Written { row: &scratch.rows[0], data: columns.data(Name::Before) };
+        let after = Written { row: &scratch.rows[1], data: columns.data(Name::After) };
+        let record_key = scratch.key.written();
+        let key_names: Vec<&[u8]> = match self.keys {
+            Some(keys) => keys.iter().map(Vec::as_slice).collect(),
+            None if self.is_hbase => vec![ROW_KEY],
+            None => record_key.names().collect(),
+        };
+        let names = key_names.iter().copied();
+        let row = if after.has_columns() || record_key.has_columns() { after } else { before };
+        let mut key = Vec::new();
+        // A subscription may leave out what did not change, so the key need not be in one place.
+        let anywhere = |name: &[u8]| after.value(name).or(record_key.value(name)).or(before.value(name));
+        let is_of_row = write_key(names.clone(), |name| row.value(name), &mut key);
+        if !is_of_row && !write_key(names.clone(), anywhere, &mut key) {
+            return Ok(());
+        }
+        let mut old = None;
+        if op == "update" && before.has_columns() {
+            // Text and bytes have the same JSON text, and are not equal.
+            if !names.clone().all(|name| self.has_one_type(name)) {
+                return Err(Why::Key);
+            }
+            let value = |name: &[u8]| if is_of_row { row.value(name) } else { anywhere(name) };
+            old = old_key(names.clone(), before, value, |_| false, &key)?;
+        }
+        if let Some(old) = old {
+            columns.of(Name::BeforeKey).put(&old);
+        }
+        columns.of(Name::Key).put(&key);
+        Ok(())
+    }
+
     /// Return the types that are declared for a column before and after.
     fn kinds(&self, name: &[u8]) -> [Option<ConnectType>; 2] {
         self.columns.map(|columns| columns.and_then(|columns| columns.get(name)).map(|column| column.kind))
@@ -214,7 +214,7 @@ impl Adapter for Lindorm {
         }
         let assumed = style.is_assumed.then_some("assumed-hbase");
         scratch.notes.extend(assumed.into_iter().chain(unknown));
-        self.keys(op, &style, scratch, columns)?;
+        style.write_keys(op, scratch, columns)?;
         columns.of(Name::Op).put(op.as_bytes());
         self.table.source(message, &input.root, columns)?;
         if let Some(connect) = connect {

@@ -144,16 +144,15 @@ class DecodeOptions:
                 check(value)
 
     @cached_property
-    def ordered_keys(self) -> list[tuple[str, list[str]]]:
-        """The columns of keys by globs of sources, of which the first that matches counts."""
-        return [] if self.key_columns is None else ordered_keys(self.key_columns)
+    def _ordered_keys(self) -> list[tuple[str, list[str]]]:
+        return ordered_keys(self.key_columns)
 
     def keys_of(self, source: Source) -> Sequence[str] | None:
         """Return the columns that name the rows of a source; None if its messages say them."""
         if not isinstance(self.key_columns, Mapping):
             return self.key_columns
         name = dotted(source)
-        return next((keys for glob, keys in self.ordered_keys if matches(glob, name)), None)
+        return next((keys for glob, keys in self._ordered_keys if matches(glob, name)), None)
 
     def format_of(self, value: bytes) -> str:
         """Return the name of the format that a message is read by.

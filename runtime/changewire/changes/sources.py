@@ -29,13 +29,13 @@ def matches(glob: str, name: str) -> bool:
     return _pattern(glob).fullmatch(name) is not None
 
 
-def ordered_keys(given: Sequence[str] | KeysByTable) -> list[tuple[str, list[str]]]:
+def ordered_keys(given: Sequence[str] | KeysByTable | None) -> list[tuple[str, list[str]]]:
     """Return globs and the columns of keys; the first glob that matches a name counts.
 
     A name comes before globs, and a longer glob before a shorter one.
     """
     if not isinstance(given, Mapping):
-        return [(_ANY, [*given])]
+        return [] if given is None else [(_ANY, [*given])]
     names = sorted(given, key=lambda glob: (_is_glob(glob), -len(glob)))
     return [(name, [*given[name]]) for name in names]
 
