@@ -42,7 +42,7 @@ DIGESTS: Final[Mapping[str, str]] = {
     "OrderFields": "sha256:1404d69b4437be1c0cf721f95acf42a65f7ae96da1670c987034f6e75b750a4b",
     "RowEnd": "sha256:9fbb1f7395eda671ce3cef411639451d91d0c8b6478bd6528a950af767f832e2",
     "RowMutation": "sha256:378c714495b53b6c6b3287fec6fe081936bca5ba6a1610c3fd7c60039cfad1e0",
-    "RowState": "sha256:ad75169a72b55cda7d814c28b15e5a00f58ce47846d26eb14f143bc934a25187",
+    "RowState": "sha256:544ab003d3784f7674d8b1de785627db308d5614e8058bbc7f893e231084c54f",
     "VersionMetadata": "sha256:87ca51e7ffa4b8c16810085ce3a331617821d40e0bbe84ef27bd69cf5ade29a5",
 }
 """SHA-256 of the schema of each variant, as `bundles` takes it from the bundle."""

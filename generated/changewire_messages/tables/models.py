@@ -119,7 +119,7 @@ class RowState(Struct, frozen=True, gc=False, forbid_unknown_fields=False, kw_on
 
     rescued: str | None
     """JSON text of an object: the values of the row that do not fit their columns, or that
-    have none, by their names. Null if there are none.
+    have none, by their names. Null if all values fit.
     """
 
 

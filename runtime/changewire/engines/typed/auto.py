@@ -71,7 +71,7 @@ def auto_columns(
         there: The table's columns; None if it does not exist.
         carried: Columns of the messages of the batch.
         how: Whether a table that exists gets other columns.
-        rules: What tables can have.
+        rules: Types and names of columns that tables of the format can have.
     """
     found: dict[str, _Field] = {one["name"]: one for one in (there or struct_json([]))["fields"]}
     if there is not None and how == "strict":
