@@ -78,10 +78,11 @@ impl RowType {
         std::str::from_utf8(name).map_or(true, |name| self.folded.contains(&name.to_lowercase()))
     }
 
-    /// Return the index of a column; rows often have them in the order of the type.
+    /// Return the index of a column; rows often have them in the order of the type, with gaps.
     fn index(&self, name: &[u8], next: usize) -> Option<usize> {
-        let is_it = |i: usize| self.fields.get(i).is_some_and(|field| field.name().as_bytes() == name);
-        if is_it(next) { Some(next) } else { (0..self.fields.len()).find(|i| is_it(*i)) }
+        let next = next.min(self.fields.len());
+        let is_it = |i: &usize| self.fields[*i].name().as_bytes() == name;
+        (next..self.fields.len()).chain(0..next).find(is_it)
     }
 }
 

@@ -12,14 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
-from changewire.engines.declared import columns_of_text, kind_of
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.layout import DECLARED, EFFECT
-from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.table import LocalTable
-from changewire.engines.typed.auto import CarriedColumn
+from changewire.engines.typed.auto import CarriedColumn, counted_columns
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.plan import BatchSources, RefusedRows
 from changewire.engines.typed.types import (
@@ -29,11 +27,13 @@ from changewire.engines.typed.types import (
     parts,
     struct_json,
 )
-from changewire.tables.order import position_in
 from changewire.tables.routing import REFUSALS, Refusal, RouteKey, Routes, in_order
 
 _VALUE: Final = r'(?:"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null)'
 """A scalar in JSON text."""
+
+_ROW: Final = "row"
+"""Column: number of a row."""
 
 _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
@@ -118,23 +118,15 @@ def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:
 
 def _carried(rows: pa.Table, facts: Facts) -> dict[RouteKey, list[CarriedColumn]]:
     """Return the columns that messages of routes declare or show."""
+    numbers = pa.array(range(len(rows)), pa.int64())
+    said = pa.table({DECLARED: rows[DECLARED], _ROW: numbers})
     found: dict[RouteKey, list[CarriedColumn]] = {}
-    said = rows.select([DECLARED, *ELEMENT_PLACE])
-    said = said.set_column(0, DECLARED, said[DECLARED].dictionary_encode())
-    for route, numbers in facts.rows.items():
-        part = said.take(pa.array(numbers, pa.int64()))
-        part = part.filter(pc.is_valid(part[DECLARED])).combine_chunks()
-        texts: Counter[str] = Counter()
-        first: dict[str, Any] = {}
-        for row in part.to_pylist():
-            text, place = row[DECLARED], position_in(row)
-            texts[text] += 1
-            first[text] = min(place, first.get(text, place))
-        found[route] = [
-            CarriedColumn(one["name"], kind_of(one), rows, (*first[text], number))
-            for text, rows in texts.items()
-            for number, one in enumerate(columns_of_text(text)["fields"])
-        ]
+    for route, chosen in facts.rows.items():
+        part = said.take(pa.array(chosen, pa.int64()))
+        part = part.filter(pc.is_valid(part[DECLARED]))
+        grouped = part.group_by(DECLARED).aggregate([(_ROW, "count"), (_ROW, "min")])
+        each = (grouped[name].to_pylist() for name in (DECLARED, f"{_ROW}_count", f"{_ROW}_min"))
+        found[route] = counted_columns([*zip(*each, strict=True)])
     return found
 
 

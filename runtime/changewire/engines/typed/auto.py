@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -19,6 +19,8 @@ MOST_COLUMNS: Final = 1000
 
 _INTEGERS: Final = frozenset({"byte", "short", "integer", "long"})
 _FLOATS: Final = frozenset({"float", "double"})
+
+_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 _Field = Mapping[str, Any]
 
@@ -37,6 +39,44 @@ class CarriedColumn(NamedTuple):
     kind: Any
     rows: int
     first: tuple[Any, ...]
+
+
+def counted_columns(texts: Sequence[tuple[str, int, int]]) -> list[CarriedColumn]:
+    """Return the columns that texts of `changewire.engines.declared` have.
+
+    Args:
+        texts: Texts, each with the number of its rows, and that of the first one.
+    """
+    try:
+        return _counted(texts, _split)
+    except ValueError:  # a name or a type has commas
+        return _counted(texts, _parsed)
+
+
+def _counted(
+    texts: Iterable[tuple[str, int, int]], members: Callable[[str], Iterable[str]]
+) -> list[CarriedColumn]:
+    rows: dict[str, int] = {}
+    firsts: dict[str, tuple[int, int]] = {}
+    for text, count, row in texts:
+        for place, member in enumerate(members(text)):
+            rows[member] = rows.get(member, 0) + count
+            firsts[member] = min(firsts.get(member, (row, place)), (row, place))
+    found: list[CarriedColumn] = []
+    for member in filter(None, rows):
+        ((name, kind),) = _decode(f"{{{member}}}").items()
+        found.append(CarriedColumn(name, kind, rows[member], firsts[member]))
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Return the members of a text, if no name and no type has a comma."""
+    return text[1:-1].split(",")
+
+
+def _parsed(text: str) -> Iterator[str]:
+    for name, kind in _decode(text).items():
+        yield msgspec.json.encode({name: kind}).decode()[1:-1]
 
 
 class Rules(Protocol):

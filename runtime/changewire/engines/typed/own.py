@@ -27,6 +27,11 @@ from changewire_messages.support import pointer_token
 _TEXTS: Final = frozenset({"binary", "date", "string", "timestamp", "timestamp_ntz"})
 """Types whose values are text in a log: only its type says what a text means."""
 
+_KINDS: Final = (
+    *("boolean", "byte", "short", "integer", "long", "float", "double", VOID, JSON),
+    *sorted(_TEXTS),
+)
+"""Types that most texts of columns have."""
 
 _parsed: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
 _raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -93,18 +98,32 @@ class Own:
         self.key: frozenset[str] = frozenset(key)
         self.how: RowOptions = how
         self._cells = RowCells(map(untyped, self.row.values()), CHANGE_TEXT)
-        self.strangers = lru_cache(maxsize=1024)(self._strangers)  # one for each set of columns
+        self._known = frozenset(self._members())
+        self._looked = lru_cache(maxsize=1024)(lambda text: frozenset(self._strange(text)))
 
     def __reduce__(self) -> Any:
         """Pickle what the constructor was given."""
         return type(self), ([*self.row.values()], self.key, self.how)
 
-    def _strangers(self, text: str | None) -> Collection[str]:
+    def strangers(self, text: str | None) -> Collection[str]:
         """Return the names of values that have no column, or one whose text means another type.
 
-        `text` is that of the columns that a message declares or shows.
+        `text` is that of the columns that a message declares or shows. Most have members that are
+        known; there may be as many texts as rows.
         """
-        return {*self._strange(text)} if text is not None else ()
+        if text is None or self._known.issuperset(text[1:-1].split(",")):
+            return ()
+        found: Collection[str] = self._looked(text)
+        return found
+
+    def _members(self) -> Iterator[str]:
+        """Yield the members of texts whose values have a column."""
+        yield ""
+        for name, field in self.row.items():
+            has = kind_of(field_as_json(field))
+            for kind in _KINDS:
+                if name in self.key or name in self.how.given or not _differs(kind, has):
+                    yield msgspec.json.encode({name: kind}).decode()[1:-1]
 
     def _strange(self, text: str) -> Iterator[str]:
         taken = set[str]()

@@ -62,7 +62,7 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     recorded = list[int]()
     options: dict[str, Any] = {"format": name, "row_schema": "json", "default_table": "none"}
-    places = {"log": f"{tmp_path}/log", "target": target}
+    places: dict[str, Any] = {"log": f"{tmp_path}/log", "target": target}
     outcome = cwd.apply_changes(folder, **options, **places, progress=recorded.append)
     assert recorded == [outcome.counts.messages]
     tables = MemoryTables()
