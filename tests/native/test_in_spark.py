@@ -61,6 +61,7 @@ def test_a_batch_that_feeds_tables(spark: SparkSession, tmp_path: Path) -> None:
         log=made.place.target,
         target=str(tmp_path / "tables" / "{table}"),
         checkpoint=str(tmp_path / "checkpoint"),
+        row_schema="json",
         trigger={"availableNow": True},
         metrics=lines.append,
     )

@@ -139,6 +139,7 @@ def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path
         log=job.log,
         target=job.target,
         checkpoint=job.checkpoint,
+        row_schema="json",
         trigger=AVAILABLE_NOW,
     )
     cws.await_termination(query)

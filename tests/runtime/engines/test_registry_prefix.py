@@ -101,6 +101,7 @@ def test_jobs_take_the_option(tmp_path: Path) -> None:
         format="lindorm-json",
         target=f"{tmp_path}/lake/{{table}}",
         log=str(tmp_path / "log"),
+        row_schema="json",
         strip_registry_prefix=True,
     )
     assert applied.tables == {"inserted": 1}

@@ -193,24 +193,26 @@ def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) 
     """Each message has the path and the number of its record, whatever the names of files are."""
     folder = tmp_path / "in"
     folder.mkdir()
-    places: dict[str, Any] = {
+    options: dict[str, Any] = {
+        "format": FORMAT,
         "log": str(tmp_path / "log"),
         "target": str(tmp_path / "{table}"),
         "checkpoint": str(tmp_path / "checkpoint"),
+        "row_schema": "json",
     }
     for name in ("a b%20.jsonl", "\u00e9.jsonl"):
         lines = [message for message in mixed_messages()[:3] if message]
         (folder / name).write_bytes(b"\n".join(lines))
         stream = cws.stream_files(spark, str(folder))
         trigger = {"availableNow": True}
-        cws.await_termination(cws.apply_changes(stream, format=FORMAT, trigger=trigger, **places))
-    landed = spark.read.format("delta").load(places["log"]).where("kind <> 'refused'")
+        cws.await_termination(cws.apply_changes(stream, trigger=trigger, **options))
+    landed = spark.read.format("delta").load(options["log"]).where("kind <> 'refused'")
     rows = landed.select("path", "number").collect()
     assert Counter((Path(row["path"]).name, row["number"]) for row in rows) == Counter(
         (name, number) for name in ("a b%20.jsonl", "\u00e9.jsonl") for number in range(3)
     )
     with pytest.raises(ValueError, match="need positions, by which the log knows them again"):
-        cws.apply_changes(spark.readStream.text(str(folder)), format=FORMAT, **places)
+        cws.apply_changes(spark.readStream.text(str(folder)), **options)
     with pytest.raises(ValueError, match="need positions, by which the log knows them again"):
         cws.land(spark.readStream.text(str(folder)), format=FORMAT, log="x/y", checkpoint="c")
 

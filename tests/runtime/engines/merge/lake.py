@@ -27,10 +27,13 @@ from changewire.engines.options import AVAILABLE_NOW, StreamListener, TableOptio
 from changewire.engines.spark.log.place import STREAMED, LogPlace
 from changewire.engines.spark.merge.options import apply_options
 from changewire.engines.spark.merge.query import apply_changes, start
+from changewire.engines.spark.merge.replay import replay
 from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from changewire.engines.applied import Replayed
 
 COLUMNS = {name: INPUT_COLUMNS[name] for name in ("value", "topic", "partition", "offset")}
 TYPE = "value binary, topic string, partition int, offset long"
@@ -48,6 +51,8 @@ class ChangeDecoder(Decoder):
 @dataclass
 class Lake:
     """A log and its tables, and what was sent.
+
+    Tables have rows of JSON text, unless a test gives a `row_schema`.
 
     Attributes:
         root: Holds messages, checkpoint, log and tables.
@@ -110,7 +115,7 @@ class Lake:
         log = LogPlace(places["log"], places["table_format"])
         target, checkpoint = places["target"], places["checkpoint"]
         decode = DecodeOptions("dataworks-json")
-        given: dict[str, Any] = {"default_table": "null", **options}
+        given: dict[str, Any] = {"default_table": "null", "row_schema": "json", **options}
         how = apply_options(decode, TableOptions(target, **given), log=log, checkpoint=checkpoint)
         with one_by_one(self.table_format):
             query = start(self.read(spark), how, ChangeDecoder(decode), listener, AVAILABLE_NOW)
@@ -119,11 +124,17 @@ class Lake:
     def apply_messages(self, spark: SparkSession, **options: Any) -> list[dict[str, Any]]:
         """Apply the messages that were sent, by what users call; return the counts of tables."""
         lines: list[str] = []
-        given: dict[str, Any] = {"trigger": AVAILABLE_NOW, "metrics": lines.append, **self.places}
-        query = apply_changes(self.read(spark), **{**given, **options})
+        ends = {"trigger": AVAILABLE_NOW, "metrics": lines.append}
+        given: dict[str, Any] = {"row_schema": "json", **ends, **self.places, **options}
+        query = apply_changes(self.read(spark), **given)
         cws.await_termination(query)
         batches = map(json.loads, lines)
         return [batch["tables"] for batch in batches if "tables" in batch]
+
+    def replay(self, spark: SparkSession, **options: Any) -> Replayed:
+        """Decode dead letters again, and apply refused changes again."""
+        given: dict[str, Any] = {"row_schema": "json", **self.places, **options}
+        return replay(spark, **given)
 
     def log(self, spark: SparkSession) -> DataFrame:
         """Return the log."""

@@ -32,7 +32,8 @@ FORMAT = "dataworks-json"
 def apply_log(spark: SparkSession, lake: Lake, log: str, **options: Any) -> None:
     """Apply a log to the tables of a lake, to its end."""
     places = {name: lake.places[name] for name in ("target", "checkpoint", "table_format")}
-    given: dict[str, Any] = {"default_table": "null", "trigger": AVAILABLE_NOW, **places, **options}
+    rows = {"default_table": "null", "row_schema": "json"}
+    given: dict[str, Any] = {"trigger": AVAILABLE_NOW, **rows, **places, **options}
     cws.await_termination(cws.apply_log(spark, log, **given))
 
 
@@ -81,7 +82,12 @@ def test_each_engine_applies_a_log_of_the_other(spark: SparkSession, tmp_path: P
         local.apply(batch)
     lake.apply(spark)
     ours = LocalLake(tmp_path / "ours")
-    cwd.apply_log(lake.places["log"], target=ours.places["target"], default_table="null")
+    cwd.apply_log(
+        lake.places["log"],
+        target=ours.places["target"],
+        row_schema="json",
+        default_table="null",
+    )
     theirs = Lake(tmp_path / "theirs")
     apply_log(spark, theirs, local.places["log"])
     found: list[Content] = [local.content(), ours.content(), theirs.content(spark)]
@@ -157,8 +163,8 @@ def test_what_is_stopped_early_is_not_active(spark: SparkSession, tmp_path: Path
     """The second query is not started then; the next start goes on."""
     lake = Lake(tmp_path)
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
-    trigger, places = AVAILABLE_NOW, lake.places
-    query = cws.apply_changes(lake.read(spark), format=FORMAT, trigger=trigger, **places)
+    given: dict[str, Any] = {"row_schema": "json", "trigger": AVAILABLE_NOW, **lake.places}
+    query = cws.apply_changes(lake.read(spark), format=FORMAT, **given)
     assert query.isActive
     query.stop()
     assert (query.isActive, query.apply) == (False, None)
@@ -170,8 +176,9 @@ def test_both_queries_run_side_by_side(spark: SparkSession, tmp_path: Path) -> N
     """Without a trigger that ends, tables follow the log while messages land."""
     lake = Lake(tmp_path)
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
-    seldom = {"processingTime": "1 second"}
-    query = cws.apply_changes(lake.read(spark), format=FORMAT, apply_trigger=seldom, **lake.places)
+    seldom = {"apply_trigger": {"processingTime": "1 second"}}
+    given: dict[str, Any] = {"row_schema": "json", **seldom, **lake.places}
+    query = cws.apply_changes(lake.read(spark), format=FORMAT, **given)
     try:
         for number in (2, 3):
             query.processAllAvailable()

@@ -33,7 +33,6 @@ from changewire.engines.spark.merge.current import current
 from changewire.engines.spark.merge.formats import Delta, properties_of
 from changewire.engines.spark.merge.purge import purge
 from changewire.engines.spark.merge.rebuild import rebuild
-from changewire.engines.spark.merge.replay import replay
 from changewire.engines.spark.merge.verify import verify
 
 if TYPE_CHECKING:
@@ -166,9 +165,7 @@ def test_a_batch_brings_so_many_tables(spark: SparkSession, tmp_path: Path) -> N
     found = refused(spark, lake.places["log"])
     assert {row["code"] for row in found.collect()} == {"too-many-tables"}
     assert found.count() == len(names) - 2
-    done = replay(
-        spark, format=FORMAT, max_new_tables=1, where="source.table = 't009'", **lake.places
-    )
+    done = lake.replay(spark, format=FORMAT, max_new_tables=1, where="source.table = 't009'")
     assert (done.refused, done.closed) == (1, 1)
     assert "t009" in lake.names()
     assert refused(spark, lake.places["log"]).count() == len(names) - 3
@@ -194,7 +191,7 @@ def test_a_replay_leaves_what_has_no_position(spark: SparkSession, tmp_path: Pat
     lake.send_records([placed, *((value, None, None, None) for value, *_ in others)])
     lake.apply_messages(spark, format=FORMAT)
     assert dead_letters(spark, lake.places["log"]).count() == len(prefixed)
-    done = replay(spark, format=FORMAT, strip_registry_prefix=True, **lake.places)
+    done = lake.replay(spark, format=FORMAT, strip_registry_prefix=True)
     assert (done.dead_letters, done.closed, done.left) == (3, 1, 2)
     assert dead_letters(spark, lake.places["log"]).where("offset IS NULL").count() == 2
     assert [*rows(spark, lake)] == [0]
@@ -248,7 +245,7 @@ def test_a_target_without_table_takes_one_source(
         rebuild(spark, places["log"], tables=["d.t", "d.a"], **at)
     assert len(rebuild(spark, places["log"], tables=["d.t"], **at)) == 1
     assert {key: row["name"] for key, row in rows(spark, lake, "one").items()} == expected
-    done = replay(spark, format=FORMAT, one_table=True, **places)
+    done = lake.replay(spark, format=FORMAT, one_table=True, target=at["target"])
     assert (done.refused, done.left) == (3, 0)
     assert sorted(rows(spark, lake, "one")) == [1, 3]
     assert not verify(spark, places["log"], one_table=True, **at).count()
@@ -407,7 +404,7 @@ def test_the_log_counts_as_far_as_tables_have_it(spark: SparkSession, tmp_path: 
     lake.apply_messages(spark, format=FORMAT, max_new_tables=1)
     log, at = lake.places["log"], {name: lake.places[name] for name in ("target", "checkpoint")}
     assert not verify(spark, log, **at).count()
-    replay(spark, format=FORMAT, where="offset = 2", **lake.places)
+    lake.replay(spark, format=FORMAT, where="offset = 2")
     later = Lake(tmp_path / "later")
     later.send_records(records(message("INSERT", 1, {"id": 9}, table="t0"), start=9))
     later.apply_messages(spark, format=FORMAT)
@@ -446,13 +443,13 @@ def test_a_replay_counts_what_is_left_open(spark: SparkSession, tmp_path: Path) 
     log, one, other = lake.places["log"], *map(json.dumps, examples("write")[:2])
     mend = f"UPDATE delta.`{log}` SET value = CAST('{{}}' AS BINARY) WHERE offset = {{}}"  # noqa: S608 - our own
     spark.sql(mend.format(f"[{one}, {other}]", 0))
-    done = replay(spark, format="aerospike-json", **lake.places)
+    done = lake.replay(spark, format="aerospike-json")
     assert (done.dead_letters, done.closed, done.left) == (2, 2, 1)
     spark.sql(mend.format(one.replace('"set"', '"later"'), 1))
-    done = replay(spark, format="aerospike-json", max_new_tables=0, **lake.places)
+    done = lake.replay(spark, format="aerospike-json", max_new_tables=0)
     assert (done.dead_letters, done.closed, done.left) == (1, 1, 1)
     assert [row["offset"] for row in refused(spark, log).collect()] == [1]
-    done = replay(spark, format="aerospike-json", **lake.places)
+    done = lake.replay(spark, format="aerospike-json")
     assert (done.refused, done.closed, done.left) == (1, 1, 0)
 
 
@@ -498,11 +495,11 @@ def test_dead_letters_are_replayed_by_element(spark: SparkSession, tmp_path: Pat
     good = message("INSERT", 8, {"id": 3, "name": "late"}).decode()
     mend = f"UPDATE delta.`{log}` SET value = cast('{good}' AS binary)"  # noqa: S608 - our own
     spark.sql(f"{mend} WHERE kind = 'dead_letter'")
-    done = replay(spark, format=FORMAT, **lake.places)
+    done = lake.replay(spark, format=FORMAT)
     assert (done.dead_letters, done.closed) == (1, 1)
     assert not dead_letters(spark, log).count()
     assert sorted(rows(spark, lake)) == [2, 3]
-    again = replay(spark, format=FORMAT, **lake.places)
+    again = lake.replay(spark, format=FORMAT)
     assert (again.dead_letters, again.closed) == (0, 0)
     found = current(spark, log, table="d.t")
     assert sorted(json.loads(one["row"])["id"] for one in found.collect()) == [2, 3]

@@ -53,7 +53,7 @@ def recorded(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 @dataclass
 class Lake:
-    """A log and its tables.
+    """A log and its tables, with rows of JSON text unless a test gives a `row_schema`.
 
     Attributes:
         root: Holds both.
@@ -70,7 +70,7 @@ class Lake:
         """Return a run that takes changes themselves for messages."""
         decode = DecodeOptions("dataworks-json")
         places, adopt_table = self.places, options.pop("adopt_table", False)
-        given: dict[str, Any] = {"default_table": "null", **options}
+        given: dict[str, Any] = {"default_table": "null", "row_schema": "json", **options}
         tables = TableOptions(places["target"], **given)
         how = local_options(decode, tables, log=places["log"], adopt_table=adopt_table)
         return Run(how, ChangeDecoder(decode))
@@ -83,7 +83,8 @@ class Lake:
 
     def apply_records(self, records: Sequence[tuple[Any, ...]], **options: Any) -> Outcome:
         """Apply messages, by what users call."""
-        given: dict[str, Any] = {"format": "dataworks-json", **self.places, **options}
+        rows = {"format": "dataworks-json", "row_schema": "json"}
+        given: dict[str, Any] = {**rows, **self.places, **options}
         # Messages are decoded by the batches of a table, and never cut to be merged.
         parts = recorded(records).to_batches(max_chunksize=options.get("batch_size", BATCH_SIZE))
         return apply_changes(pa.Table.from_batches(parts, recorded([]).schema), **given)

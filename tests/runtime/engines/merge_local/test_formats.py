@@ -61,7 +61,8 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     folder = EXAMPLES / FOLDERS[name]
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     recorded = list[int]()
-    options: dict[str, Any] = {"format": name, "target": target, "default_table": "none"}
+    how = {"row_schema": "json", "default_table": "none"}
+    options: dict[str, Any] = {"format": name, "target": target, **how}
     log = f"{tmp_path}/log"
     outcome = cwd.apply_changes(folder, **options, log=log, progress=recorded.append)
     assert recorded == [outcome.counts.messages]
@@ -107,7 +108,7 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
             }
         )
         target = f"{tmp_path}/{{database}}/{{table}}"
-        options: dict[str, Any] = {"target": target, "tombstones": "delete"}
+        options: dict[str, Any] = {"row_schema": "json", "target": target, "tombstones": "delete"}
         counts = cwd.apply_changes(table, format=FORMAT, log=f"{tmp_path}/log", **options).tables
     assert counts == {"deleted": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")

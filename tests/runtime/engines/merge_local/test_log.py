@@ -84,12 +84,12 @@ def test_a_log_is_applied_to_another_target(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     lake.apply_records(records(message("INSERT", 1, {"id": 1}), message("INSERT", 2, {"id": 2})))
     other = f"{tmp_path}/other/{{table}}"
-    assert cwd.apply_log(lake.places["log"], target=other) == {"inserted": 2}
-    assert cwd.apply_log(lake.places["log"], target=other) == {}
+    assert cwd.apply_log(lake.places["log"], target=other, row_schema="json") == {"inserted": 2}
+    assert cwd.apply_log(lake.places["log"], target=other, row_schema="json") == {}
     found = DeltaTable(f"{tmp_path}/other/t").to_pyarrow_table().to_pylist()
     assert sorted(row["row"] for row in found) == sorted(row["row"] for row in lake.rows())
     with pytest.raises(OutputError, match="the log does not exist"):
-        cwd.apply_log(f"{tmp_path}/missing/log", target=other)
+        cwd.apply_log(f"{tmp_path}/missing/log", target=other, row_schema="json")
 
 
 def test_a_log_without_effects_is_applied(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_log_without_effects_is_applied(tmp_path: Path) -> None:
     old = f"{tmp_path}/old/log"
     write_deltalake(old, rows.drop_columns(["effect", "columns"]))
     target = f"{tmp_path}/old/tables/{{table}}"
-    assert cwd.apply_log(old, target=target) == {"inserted": 1}
+    assert cwd.apply_log(old, target=target, row_schema="json") == {"inserted": 1}
     found = DeltaTable(f"{tmp_path}/old/tables/t").to_pyarrow_table().to_pylist()
     assert [row["row"] for row in found] == [row["row"] for row in lake.rows()]
     assert {"effect", "columns"} <= {one.name for one in DeltaTable(old).schema().fields}

@@ -23,7 +23,7 @@ TEXTS = {"id": "LONG", "price": "STRING"}
 
 def replayed(lake: Lake, **options: Any) -> tuple[int, int, int, int]:
     """Replay; return how many letters and refused changes were tried, are closed, and are left."""
-    given: dict[str, Any] = {"format": FORMAT, **lake.places, **options}
+    given: dict[str, Any] = {"format": FORMAT, "row_schema": "json", **lake.places, **options}
     done = cwd.replay(**given)
     return done.dead_letters, done.refused, done.closed, done.left
 

@@ -117,7 +117,7 @@ def test_a_second_run_adds_what_files_have_more(tmp_path: Path) -> None:
     """Path and number tell the elements of a file; nothing that was landed is replaced."""
     lake, file = Lake(tmp_path), tmp_path / "topic.jsonl"
     lines = [message("INSERT", number, {"id": number}) for number in range(3)]
-    given: dict[str, Any] = {"format": FORMAT, **lake.places}
+    given: dict[str, Any] = {"format": FORMAT, "row_schema": "json", **lake.places}
     file.write_bytes(b"\n".join([*lines[:2], b"{", b""]))
     apply_changes(str(file), **given)
     file.write_bytes(b"\n".join([*lines[:2], b"{", lines[2], b""]))
@@ -136,7 +136,7 @@ def test_a_repaired_file_gets_into_the_table(tmp_path: Path) -> None:
     """What is a dead letter of other bytes in the log is read again, once, and closes it."""
     lake, file = Lake(tmp_path), tmp_path / "topic.jsonl"
     lines = [message("INSERT", number, {"id": number}) for number in range(3)]
-    given: dict[str, Any] = {"format": FORMAT, **lake.places}
+    given: dict[str, Any] = {"format": FORMAT, "row_schema": "json", **lake.places}
     file.write_bytes(b"\n".join([lines[0], b"\xff" + lines[1], lines[2][:-1]]))
     assert apply_changes(str(file), **given).tables == {"inserted": 1}
     assert len(cwa.dead_letters(lake.places["log"])) == 2
@@ -160,9 +160,10 @@ def test_a_run_by_another_format_reads_dead_letters_again(tmp_path: Path) -> Non
     """A file that was read by a wrong format gets into log and table, its bytes unchanged."""
     lake, file = Lake(tmp_path), tmp_path / "topic.jsonl"
     file.write_bytes(message("INSERT", 1, {"id": 1}))
-    apply_changes(str(file), format="lindorm-json", **lake.places)
+    given: dict[str, Any] = {"row_schema": "json", **lake.places}
+    apply_changes(str(file), format="lindorm-json", **given)
     assert [row["kind"] for row in lake.log()] == ["dead_letter"]
-    outcome = apply_changes(str(file), format=FORMAT, **lake.places)
+    outcome = apply_changes(str(file), format=FORMAT, **given)
     assert (outcome.tables, outcome.already_in_log) == ({"inserted": 1}, 0)
     assert len(cwa.dead_letters(lake.places["log"])) == 0
 
@@ -199,8 +200,9 @@ def test_values_that_rpk_printed_are_rows(tmp_path: Path) -> None:
         for number, one in enumerate([*writes, delete])
     ]
     file.write_text("\n".join(json.dumps(one, indent=2) for one in shown), encoding="utf-8")
-    given: dict[str, Any] = {"format": "aerospike-json", "tombstones": "delete"}
-    outcome = apply_changes(str(file), **given, **lake.places)
+    rows = {"format": "aerospike-json", "row_schema": "json", "tombstones": "delete"}
+    given: dict[str, Any] = {**rows, **lake.places}
+    outcome = apply_changes(str(file), **given)
     assert outcome.counts.as_dict()["by_operation"] == {"upsert": 2, "delete": 1}
     live = [row for row in lake.rows() if not row["_changewire"]["deleted"]]
     assert [json.loads(row["row"]) for row in live] == [{"aerospike_digest": keys[1][2], "age": 41}]
@@ -208,14 +210,14 @@ def test_values_that_rpk_printed_are_rows(tmp_path: Path) -> None:
     shown[1]["offset"] = 9
     file.write_text(json.dumps(shown[1]), encoding="utf-8")
     tables = {"deleted": 1, "sequence_inherited": 1}
-    assert apply_changes(str(file), **given, **lake.places).tables == tables
+    assert apply_changes(str(file), **given).tables == tables
 
 
 def test_files_are_known_by_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file has one name, wherever a run is started."""
     lake = Lake(tmp_path)
     (tmp_path / "a.jsonl").write_bytes(message("INSERT", 1, {"id": 1}))
-    given: dict[str, Any] = {"format": FORMAT, **lake.places}
+    given: dict[str, Any] = {"format": FORMAT, "row_schema": "json", **lake.places}
     apply_changes(tmp_path / "a.jsonl", **given)
     monkeypatch.chdir(tmp_path)
     outcome = apply_changes("./a.jsonl", **given)

@@ -13,12 +13,16 @@ import changewire.delta as cwd
 
 def test_messages_of_both_forms_are_one_table(tmp_path: Path) -> None:
     """Rows have the last version, of either form; what is rejected is a dead letter."""
-    places: dict[str, Any] = {"log": f"{tmp_path}/log", "target": f"{tmp_path}/tables/{{table}}"}
+    options: dict[str, Any] = {
+        "log": f"{tmp_path}/log",
+        "target": f"{tmp_path}/tables/{{table}}",
+        "row_schema": "json",
+    }
     letters = 0
     for number, batch in enumerate(BATCHES):
         file = tmp_path / f"{number}.jsonl"
         file.write_bytes(b"\n".join(batch))
-        letters += cwd.apply_changes(str(file), format="auto", **places).counts.dead_letters
+        letters += cwd.apply_changes(str(file), format="auto", **options).counts.dead_letters
     assert letters == 1
     rows = DeltaTable(f"{tmp_path}/tables/users").to_pyarrow_table(columns=["row"]).to_pylist()
     found = [parsed(row["row"]) for row in rows]

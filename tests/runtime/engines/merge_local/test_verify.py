@@ -145,7 +145,7 @@ def test_the_log_counts_as_far_as_tables_have_it(tmp_path: Path) -> None:
     assert faults(lake) == {1: ("missing", 0)}
     cwd.rebuild(**lake.places)
     assert sorted(lake.json_rows()) == [1, 2]
-    cwd.apply_log(**lake.places)
+    cwd.apply_log(**lake.places, row_schema="json")
     assert faults(lake) == {}
 
 
@@ -159,7 +159,7 @@ def test_a_version_of_the_log_that_was_removed(tmp_path: Path) -> None:
     DeltaTable(log).vacuum(0, enforce_retention_duration=False, dry_run=False)
     with pytest.raises(OutputError, match=r"log: delta-rs cannot do it \(.*parquet"):
         faults(lake)
-    cwd.apply_log(**lake.places)
+    cwd.apply_log(**lake.places, row_schema="json")
     assert faults(lake) == {}
 
 
@@ -177,7 +177,7 @@ def test_rows_without_positions_and_newest_attempts(tmp_path: Path) -> None:
     write_deltalake(lake.places["log"], pa.concat_tables([log, unplaced]))
     assert {*faults(lake).items()} >= {(1, ("missing", 0)), (9, ("missing", 1))}
     assert sorted(faults(lake)) == [1, 3, 7, 8, 9]
-    cwd.apply_log(**lake.places)
+    cwd.apply_log(**lake.places, row_schema="json")
     cwd.rebuild(**lake.places)
     assert sorted(lake.json_rows()) == [1, 3, 7, 8, 9]
     assert faults(lake) == {}
