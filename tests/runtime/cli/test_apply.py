@@ -26,7 +26,7 @@ def lake(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     values = [message("INSERT", 1, {"id": number}, table="t") for number in range(2)]
     values.append(message("INSERT", 1, {"id": 2, "price": "1e400"}, table="t"))
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(values))
-    places = ("-o", "out", "--target", "first/{table}")
+    places = ("-o", "out", "--target", "first/{table}", "--row-schema", "json")
     assert cli("run", "-f", "dataworks-json", *places, "in.jsonl").exit_code == 0
     return tmp_path / "out"
 

@@ -105,7 +105,7 @@ def test_a_run_fails_as_it_is_asked(
     found: dict[str, Any] = {}
     for number, rule in enumerate(codes):
         output = tmp_path / f"out-{number}"
-        places = ("-o", output, "--target", f"{output}/{{table}}")
+        places = ("-o", output, "--target", f"{output}/{{table}}", "--row-schema", "json")
         ended = cli("run", "-f", "dataworks-json", *places, "--fail-on", rule, file)
         found[rule] = ended.exit_code
         assert f"exit code {ended.exit_code} (--fail-on {rule})" in ended.stderr

@@ -259,7 +259,7 @@ def test_a_stream_feeds_tables(
     record = Record(None, json.dumps(other).encode(), Position(topic=tmp_path.name, partition=0))
     produce(kafka, [record])
     target, lines = "out/lake/{table}", tmp_path / "metrics.jsonl"
-    ended = run("--target", target, "--metrics", str(lines))
+    ended = run("--target", target, "--row-schema", "json", "--metrics", str(lines))
     assert ended.exit_code == 1
     (told,) = (one["tables"] for one in json_lines(lines.read_text("utf-8")) if "tables" in one)
     assert told["inserted"] == 1
@@ -276,6 +276,8 @@ def test_a_stream_feeds_tables(
     places = (
         "--target",
         target,
+        "--row-schema",
+        "json",
         "--checkpoint",
         tmp_path / "checkpoint",
         "--default-table",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Cli = Callable[..., Ended]
+TEXT = ("--row-schema", "json")
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[.
     monkeypatch.chdir(tmp_path)
 
     def once(*arguments: str | Path, data: bytes = b"") -> Ended:
-        places = ("--output", "out", "--target", "lake/{table}")
+        places = ("--output", "out", "--target", "lake/{table}", *TEXT)
         return cli("run", "-f", FORMAT, *places, *arguments, data=data)
 
     return once
@@ -87,8 +88,9 @@ def test_spark_makes_the_same_tables(
     refused = run(mixed, *options, "spark")
     assert refused.exit_code == 2
     assert "found a log without it; use --engine python" in " ".join(refused.stderr.split())
-    places = ("run", "-f", FORMAT, "-o", "other", "--target", "pond/{table}", *options, "spark")
-    first = cli(*places, mixed, "--json")
+    places = ("-o", "other", "--target", "pond/{table}", *TEXT)
+    command = ("run", "-f", FORMAT, *places, *options, "spark")
+    first = cli(*command, mixed, "--json")
     assert first.exit_code == 0, first.stderr
     report = json.loads(first.stdout)
     assert {name: report[name] for name in MIXED_COUNTS} == {
@@ -96,7 +98,7 @@ def test_spark_makes_the_same_tables(
     }
     assert report["engine"].startswith("spark")
     assert lake("pond") == rows
-    again = json.loads(cli(*places, mixed, good, "--json").stdout)
+    again = json.loads(cli(*command, mixed, good, "--json").stdout)
     assert again["already_in_log"] == report["elements"] < again["elements"]
     assert lake("pond") == rows
 
@@ -153,7 +155,7 @@ def test_what_was_not_applied_is_said(
         message("QUERY", 4, None),
     ]
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(told))
-    places = ("--output", "out", "--target", "lake/{table}")
+    places = ("--output", "out", "--target", "lake/{table}", *TEXT)
     ended = cli("run", "-f", "dataworks-json", "in.jsonl", *places)
     assert ended.exit_code == 1  # all changes of a table were refused
     shown = " ".join(ended.stderr.split())
@@ -230,7 +232,7 @@ def test_several_tables_and_one_target(
     """Changes of the second table are refused, unless the option lets it feed the target."""
     sent = [message("INSERT", 1, {"id": number}, table=f"t{number}") for number in range(2)]
     (tmp_path / "two.jsonl").write_bytes(b"\n".join(sent))
-    places = ("--output", tmp_path / "out", "--target", f"{tmp_path}/one")
+    places = ("--output", tmp_path / "out", "--target", f"{tmp_path}/one", *TEXT)
     ended = cli("run", "-f", "dataworks-json", *places, *flags, "--json", tmp_path / "two.jsonl")
     counts = json.loads(ended.stdout)["tables"]
     assert (counts["inserted"], counts.get("refused", 0)) == (rows, 2 - rows)
