@@ -56,6 +56,7 @@ def run(job: Job) -> int:
             target=job.target,
             table_format=job.table_format,
             checkpoint=job.checkpoint,
+            row_schema="json",
             deletes=job.deletes,
             trigger={"availableNow": True},
             metrics=lambda line: print(line, flush=True),  # noqa: T201 - the other end reads it

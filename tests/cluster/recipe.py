@@ -26,9 +26,13 @@ def commands(block: int, places: Mapping[str, str]) -> str:
 
 
 def job() -> str:
-    """Return the program that the page submits."""
+    """Return the program that the page submits, for tables of JSON text, which are then checked.
+
+    Raises:
+        ValueError: The program names no checkpoint.
+    """
     (found,) = (code for code in blocks(PAGE) if "sys.argv" in code)
-    return found
+    return replaced(found, {"    checkpoint=": '    row_schema="json",\n    checkpoint='})
 
 
 def replaced(text: str, places: Mapping[str, str]) -> str:
