@@ -155,6 +155,6 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery | cws.TableQueries]]] = 
     REMOVED: partial(_merge, row_schema=ROW, deletes="remove"),
     FLAGGED: partial(_merge, row_schema=ROW, deletes="flag"),
     DECLARED: partial(_merge, row_schema="embedded", deletes="flag"),
-    JSON: _merge,
+    JSON: partial(_merge, row_schema="json"),
 }
 """What starts each job."""

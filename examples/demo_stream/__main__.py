@@ -85,7 +85,8 @@ def steps(console: Console, programs: Programs, server: str, folder: Path) -> Co
     """Run the commands of the page; return how they went."""
     output, target = folder / "ops", f"--target {folder}/tables/{{table}}"
     produce = f"python -m examples.produce {server} {TOPIC}"
-    tables = f"--format aerospike-json {target} --checkpoint {folder}/checkpoint"
+    how = "--format aerospike-json --row-schema json"
+    tables = f"{how} {target} --checkpoint {folder}/checkpoint"
     run = f"changewire stream --kafka {server} --subscribe {TOPIC} {tables} --output {output}"
 
     title(console, "A producer sends the valid messages, and a query builds a table from them")
