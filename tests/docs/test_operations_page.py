@@ -110,6 +110,7 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
         log=f"{tmp_path}/log",
         target=f"{tmp_path}/tables/{{table}}",
         checkpoint=f"{tmp_path}/checkpoint",
+        row_schema="json",
         trigger={"availableNow": True},
     )
     cws.await_termination(query)

@@ -61,9 +61,10 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
     folder = EXAMPLES / FOLDERS[name]
     target = f"{tmp_path}/{{system}}/{{database}}/{{table}}"
     recorded = list[int]()
-    options: dict[str, Any] = {"format": name, "row_schema": "json", "default_table": "none"}
-    places: dict[str, Any] = {"log": f"{tmp_path}/log", "target": target}
-    outcome = cwd.apply_changes(folder, **options, **places, progress=recorded.append)
+    how = {"row_schema": "json", "default_table": "none"}
+    options: dict[str, Any] = {"format": name, "target": target, **how}
+    log = f"{tmp_path}/log"
+    outcome = cwd.apply_changes(folder, **options, log=log, progress=recorded.append)
     assert recorded == [outcome.counts.messages]
     tables = MemoryTables()
     placed = [*placed_of(folder, name)]
@@ -106,12 +107,9 @@ def test_deletes_by_record_keys(tmp_path: Path) -> None:
                 "offset": [i + (10 if gone else 0) for i, _ in enumerate(sent)],
             }
         )
-        places: dict[str, Any] = {
-            "log": f"{tmp_path}/log",
-            "target": f"{tmp_path}/{{database}}/{{table}}",
-        }
-        options: dict[str, Any] = {"row_schema": "json", "tombstones": "delete"}
-        counts = cwd.apply_changes(table, format=FORMAT, **places, **options).tables
+        target = f"{tmp_path}/{{database}}/{{table}}"
+        options: dict[str, Any] = {"row_schema": "json", "target": target, "tombstones": "delete"}
+        counts = cwd.apply_changes(table, format=FORMAT, log=f"{tmp_path}/log", **options).tables
     assert counts == {"deleted": 1, "sequence_inherited": 1}
     (left,) = rows_of(tmp_path / "n" / "s")
     assert msgspec.json.decode(left) == {"aerospike_digest": msgspec.json.decode(other)[2]}
