@@ -80,7 +80,7 @@ def test_tables_of_a_format(name: str, tmp_path: Path) -> None:
         assert rows.keys() == expected.keys(), table.target.name
         for key, row in expected.items():
             assert in_text(rows[key], row), (table.target.name, key)
-    rows_in_log = DeltaTable(places["log"]).to_pyarrow_table()
+    rows_in_log = DeltaTable(log).to_pyarrow_table()
     assert tuple(rows_in_log.column_names) == LOG_COLUMNS
     kinds = Counter(rows_in_log["kind"].to_pylist())
     counts = outcome.counts
