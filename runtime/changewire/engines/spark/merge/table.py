@@ -135,9 +135,11 @@ class SparkTable:
         needed = {} if is_known and source in {None, there.source} else owned
         if not shape.is_typed:
             found = replace(found, named=frozenset(columns.names))
-        elif there.named is not None and not named <= there.named:
-            found = replace(found, named=there.named | named)
-            needed = {**needed, **_named(shape, found.named or named)}
+        else:
+            if there.named is not None:
+                found = replace(found, named=there.named | named)
+            rows = _named(shape, found.named)
+            needed |= {n: one for n, one in rows.items() if there.properties.get(n) != one}
         if needed:
             set_properties(spark, self.identifier, needed)
         return replace(found, properties={**found.properties, **needed})
@@ -190,10 +192,11 @@ class SparkTable:
         )
 
 
-def _named(shape: Shape, named: Collection[str]) -> dict[str, str]:
-    """Return the properties of a typed table that say which columns are written, and how."""
+def _named(shape: Shape, named: Collection[str] | None) -> dict[str, str]:
+    """Return the properties of a typed table that say how it is written, and which columns."""
     rows = shape.rows
-    return {COLUMNS: property_text(sorted(named)), ROWS: rows_text(rows.how, rows.schema)}
+    found = {ROWS: rows_text(rows.how, rows.schema)}
+    return found if named is None else {COLUMNS: property_text(sorted(named)), **found}
 
 
 def _columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:
