@@ -104,6 +104,13 @@ CASES: Final = (
     Case("log", "log alone", _TOPIC, LOG_BY_HAND, {LOG: 1.15}),
     Case("merge", "log and table", _TOPIC, SAFE, {REMOVED: 0.9, FLAGGED: 1.0, JSON: None}),
     Case(
+        name="auto",
+        title="columns as messages declare, beside columns of a type",
+        topic=_TOPIC,
+        peer=FLAGGED,
+        ours={DECLARED: 0.95},
+    ),
+    Case(
         name="late",
         title="the same, 10 % late or doubled across batches",
         # More batches: the warm-up has no late messages.

@@ -154,7 +154,7 @@ JOBS: Final[Mapping[str, Callable[[Job], StreamingQuery | cws.TableQueries]]] = 
     TABLES_BY_HAND: _tables_by_hand,
     REMOVED: partial(_merge, row_schema=ROW, deletes="remove"),
     FLAGGED: partial(_merge, row_schema=ROW, deletes="flag"),
-    DECLARED: partial(_merge, row_schema="embedded", deletes="flag"),
+    DECLARED: partial(_merge, row_schema="auto", deletes="flag"),
     JSON: partial(_merge, row_schema="json"),
 }
 """What starts each job."""
