@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -189,10 +189,10 @@ def table_plan(
         carried = [one for route in routes for one in sources.columns.get(route, ())]
         carried += user_key_column(routes) if carried else []
         columns = auto_columns(table.columns, carried, evolution, rules)
-        named = {one.name for one in carried} & {one["name"] for one in columns["fields"]}
+        named, closed = _open_and_closed({one.name for one in carried}, columns, rules)
     else:
         columns = _given(table, columns_as_json(rows), evolution, rules)
-        named = {*rows.names}
+        named, closed = {*rows.names}, set[str]()
     of_key = struct_json([field_json(one, "string") for one in keys or ()])
     fault = key_fault(keys or (), columns, rules.compares) or rules.fault(of_key)
     if fault is not None:
@@ -202,10 +202,19 @@ def table_plan(
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
     all_named = frozenset({*keys, *named})
     try:
-        shape = rules.shape(_written(columns, table.named, all_named), keys, how)
+        shape = rules.shape(_written(columns, table.named, all_named, closed), keys, how)
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
     return TablePlan(shape, refusals, has_changed, named=all_named)
+
+
+def _open_and_closed(
+    names: set[str], columns: StructJson, rules: TableRules[ShapeT]
+) -> tuple[set[str], set[str]]:
+    """Return which columns of messages a table has, and which of these cannot be written."""
+    there = [one for one in columns["fields"] if one["name"] in names]
+    closed = {one["name"] for one in there if rules.fault(struct_json([one])) is not None}
+    return {one["name"] for one in there} - closed, closed
 
 
 def _given(
@@ -225,13 +234,15 @@ def unusable(routes: list[RouteKey], why: Refusal) -> TablePlan[Any]:
 
 
 def _written(
-    columns: StructJson, before: frozenset[str] | None, named: frozenset[str]
+    columns: StructJson,
+    before: frozenset[str] | None,
+    named: frozenset[str],
+    closed: Collection[str],
 ) -> StructJson:
     """Return the columns of a table that are written: those named before, and those named now."""
-    if before is None:
-        return columns
-    names = before | named
-    return struct_json([field for field in columns["fields"] if field["name"] in names])
+    names = {one["name"] for one in columns["fields"]} if before is None else before | named
+    kept = [one for one in columns["fields"] if one["name"] in names - {*closed}]
+    return struct_json(kept)
 
 
 def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
