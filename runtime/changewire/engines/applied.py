@@ -15,6 +15,7 @@ from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
 from changewire.tables.routing import NAMES, TRUNCATE
+from changewire.tables.row_state import COLUMN
 from changewire_messages.change import Source
 
 ANY: Final = "*"
@@ -81,9 +82,14 @@ def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def has_text_rows(names: Collection[str], properties: Mapping[str, str]) -> bool:
-    """Whether a table with columns of some names, which something else may add, has JSON text."""
-    is_named = (keys_in(properties) or (KEY,)) == (KEY,) and not properties.get(COLUMNS)
-    return is_named and {KEY, ROW} <= {*names}
+    """Whether a table with columns of some names has rows of JSON text.
+
+    Something else may have added columns to a table of JSON text, but not made one that was adopted
+    with more of them.
+    """
+    named, others = property_value(properties.get(COLUMNS)), {*names} - {KEY, ROW, COLUMN}
+    is_of_key = (keys_in(properties) or (KEY,)) == (KEY,) and {KEY, ROW} <= {*names}
+    return is_of_key and (named is None or (not named and not others))
 
 
 def source_in(properties: Mapping[str, str]) -> Source | None:

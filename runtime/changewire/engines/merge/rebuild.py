@@ -153,10 +153,9 @@ class Rebuild:
         fields = [one for one in table.columns()["fields"] if one["name"] in others]
         keys = None if table.has_text else table.keys
         is_known = keys is not None and {*keys} <= {*table.names}
-        return rebuilt_shape(
-            *(target, struct_json(fields), keys if is_known else None),
-            *(sources, self.options, DeltaRsRules()),
-        )
+        keys = keys if is_known else None
+        rules = DeltaRsRules()
+        return rebuilt_shape(target, struct_json(fields), keys, sources, self.options, rules)
 
     def _rows(self, target: Target, shape: Shape, changes: pa.Table) -> pa.Table:
         """Return the rows that the log says."""

@@ -28,7 +28,7 @@ def test_a_run_without_the_types_does_not_lose_them(tmp_path: Path) -> None:
         message("UPDATE_AFTER", 3, {"id": 1, "name": "c"}, before={"id": 1}),
     ]
     with pytest.raises(
-        OutputError, match="its rows are columns, and .* asks for JSON text; `rebuild`"
+        OutputError, match=r"its rows are columns, and .* asks for JSON text; `rebuild`"
     ):
         lake.apply_records(records(*later, start=5))
     assert len(lake.log("change")) == 3

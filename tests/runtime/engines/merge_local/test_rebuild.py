@@ -129,7 +129,7 @@ def test_rescued_values_are_in_columns_of_a_type(tmp_path: Path) -> None:
 def test_refused_values_are_replayed_into_their_columns(tmp_path: Path) -> None:
     """A rebuild by `auto` counts the types of refused changes, and a replay applies these."""
     lake = Lake(tmp_path)
-    how = {"row_schema": "auto", "misfits": "refuse"}
+    how: dict[str, Any] = {"row_schema": "auto", "misfits": "refuse"}
     sent(lake, 0, FIRST, **how)
     sent(lake, 2, [flat(1, 2, a=5.5)], **how)
     rebuilt(lake, **how)

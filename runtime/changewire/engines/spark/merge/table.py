@@ -14,13 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.applied import (
     COLUMNS,
     decided_name,
+    has_text_rows,
     keys_in,
     owned_by,
-    property_text,
     property_value,
     source_in,
 )
 from changewire.engines.errors import OwnerError
+from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
@@ -33,7 +34,7 @@ from changewire.engines.spark.merge.plan import There, check_columns
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
-from changewire.engines.typed.own import ROWS, rows_text
+from changewire.engines.typed.own import row_properties
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -91,6 +92,8 @@ class SparkTable:
         columns = spark.table(self.identifier).schema
         properties = properties_of(spark, self.identifier)
         named = property_value(properties.get(COLUMNS))
+        if has_text_rows(columns.names, properties):
+            named = (KEY, ROW)
         return There(
             columns,
             keys_in(properties),
@@ -121,7 +124,7 @@ class SparkTable:
         if there is None:
             named = frozenset(columns.names)
             if shape.is_typed:
-                owned |= _named(shape, named)
+                owned |= named_in(shape, named)
             self.format.create(spark, self.target, columns, owned)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
             return There(columns, shape.keys, owned, named)
@@ -137,7 +140,7 @@ class SparkTable:
             found = replace(found, named=frozenset(columns.names))
         elif there.named is not None and not named <= there.named:
             found = replace(found, named=there.named | named)
-            needed = {**needed, **_named(shape, found.named or named)}
+            needed = {**needed, **named_in(shape, found.named or named)}
         if needed:
             set_properties(spark, self.identifier, needed)
         return replace(found, properties={**found.properties, **needed})
@@ -190,10 +193,10 @@ class SparkTable:
         )
 
 
-def _named(shape: Shape, named: Collection[str]) -> dict[str, str]:
-    """Return the properties of a typed table that say which columns are written, and how."""
+def named_in(shape: Shape, named: Iterable[str]) -> dict[str, str]:
+    """Return the properties of a table that say which columns are written, and how."""
     rows = shape.rows
-    return {COLUMNS: property_text(sorted(named)), ROWS: rows_text(rows.how, rows.schema)}
+    return row_properties(rows.how, rows.schema if shape.is_typed else None, named)
 
 
 def _columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:
