@@ -105,9 +105,9 @@ def rebuild(
 
     content = content_of(read, how.routing, with_truncates=apply_truncates)
     chosen = content.known.chosen(tables)
-    one_rebuilt = Rebuild(content, how, there.id, has_new_columns=row_schema is not None)
+    rebuild_one = Rebuild(content, how, there.id, has_new_columns=row_schema is not None)
     for one in chosen:
-        one_rebuilt(one)
+        rebuild_one(one)
     return [one.name for one in chosen]
 
 

@@ -216,9 +216,7 @@ PRICE = pa.schema([("price", pa.int64()), ("b", pa.string())])
 
 
 @FORMATS
-def test_layout_and_properties_stay(
-    spark: SparkSession, tmp_path: Path, table_format: str
-) -> None:
+def test_layout_and_properties_stay(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
     """A rebuild keeps partitions, properties and constraints, or says that it cannot."""
     lake = lake_in(table_format, spark, tmp_path)
     sent(spark, lake, FIRST, row_schema="auto")

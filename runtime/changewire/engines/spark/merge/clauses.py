@@ -32,7 +32,7 @@ class Clauses:
         layout: Clauses in SQL of how its files are laid out.
         columns: Columns that these name.
         properties: Properties that it loses unless they are named.
-        comment: What it is for.
+        comment: Its comment.
     """
 
     layout: str = ""

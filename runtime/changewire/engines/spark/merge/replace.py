@@ -115,7 +115,7 @@ class Replacing:
                 raise OutputError(f"{self.target.name}: {text}")
 
     def _effects(self, mine: DataFrame, log: DataFrame, shape: Shape) -> DataFrame:
-        """Return what changes do, all of which fit."""
+        """Return the effects of changes, all of which fit."""
         found = effects_of_log(mine, log, shape)
         failed = found.where(F.col(FAILURE).isNotNull())
         sums = (F.count("*").alias("number"), F.min(FAILURE).alias("first"))
@@ -143,7 +143,7 @@ class Replacing:
         )
 
     def _there(self, changes: DataFrame, shape: Shape, others: Iterable[str]) -> DataFrame:
-        """Return what rows have in columns of others, by the keys that they have afterwards."""
+        """Return the columns of others, by the keys that rows have afterwards."""
         before, texts = shape_of(self.there), F.explode(F.array("key", "before_key"))
         keys = changes.select(texts.alias("key")).where("key IS NOT NULL").distinct()
         fields = [StructField(_BEFORE, before.named_type), StructField(NAMED, shape.named_type)]
