@@ -11,9 +11,11 @@ import msgspec
 
 from changewire.changes.sources import KeysByTable
 from changewire.engines.errors import KeysMissingError, TooManyDeadLettersError
+from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
 from changewire.tables.routing import NAMES, TRUNCATE
+from changewire.tables.row_state import COLUMN
 from changewire_messages.change import Source
 
 ANY: Final = "*"
@@ -44,8 +46,8 @@ def property_text(value: Any) -> str:
 
 
 def property_value(text: str | None) -> Any:
-    """Return the value of a property; None if the table has none."""
-    return None if text is None else msgspec.json.decode(b64decode(text))
+    """Return the value of a property; None if the table has none, or an empty one."""
+    return msgspec.json.decode(b64decode(text)) if text else None
 
 
 def owned_by(owner: str, keys: Sequence[str], source: Source | None) -> dict[str, str]:
@@ -77,6 +79,17 @@ def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return the columns of a table's key by its properties; None if they are not known."""
     keys = property_value(properties.get(KEYS))
     return None if keys is None else tuple(keys)
+
+
+def has_text_rows(names: Collection[str], properties: Mapping[str, str]) -> bool:
+    """Whether a table with columns of some names has rows of JSON text.
+
+    Something else may have added columns to a table of JSON text, but not made one that was adopted
+    with more of them.
+    """
+    named, others = property_value(properties.get(COLUMNS)), {*names} - {KEY, ROW, COLUMN}
+    is_of_key = (keys_in(properties) or (KEY,)) == (KEY,) and {KEY, ROW} <= {*names}
+    return is_of_key and (named is None or (not named and not others))
 
 
 def source_in(properties: Mapping[str, str]) -> Source | None:

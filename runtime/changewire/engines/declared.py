@@ -27,7 +27,7 @@ from changewire.engines.typed.types import StructJson, field_json, struct_json
 VOID: Final = "void"
 """Type of a value that may be of several: a text such as ``NaN``, which is a float in JSON, too."""
 
-_MEDIA_TYPE: Final = "contentMediaType"
+MEDIA_TYPE: Final = "contentMediaType"
 
 
 class DeclaredColumns:
@@ -88,7 +88,7 @@ def text_of(columns: StructJson) -> str:
 
 def kind_of(column: Mapping[str, Any]) -> Any:
     """Return the type that a text has for a column; `JSON` for one of any values."""
-    is_any = column.get("metadata", {}).get(_MEDIA_TYPE) == JSON
+    is_any = column.get("metadata", {}).get(MEDIA_TYPE) == JSON
     return JSON if is_any else column["type"]
 
 
@@ -102,5 +102,5 @@ def columns_of_text(text: str) -> StructJson:
 def field_of(name: str, kind: Any) -> dict[str, Any]:
     """Return a column of a type that a text has; that of any values is JSON text."""
     if kind == JSON:
-        return field_json(name, "string", {_MEDIA_TYPE: JSON})
+        return field_json(name, "string", {MEDIA_TYPE: JSON})
     return field_json(name, kind)

@@ -120,3 +120,25 @@ def test_spark_says_the_same(spark: SparkSession, cli: Cli) -> None:
     assert sorted(by_spark, key=str) == sorted(python, key=str)
     said = [[line for line in ended.stderr.splitlines() if "table" in line] for ended in found]
     assert said[0] == said[1]
+
+
+@pytest.mark.usefixtures("lake", "without_java")
+def test_a_rebuild_gives_tables_other_columns(cli: Cli) -> None:
+    """With --row-schema rows become text, and columns again; a later run needs the option."""
+    ended = cli("rebuild", *PLACES, "--row-schema", "json")
+    assert ended.exit_code == 0, ended.stderr
+    names = ["key", "row", "_changewire"]
+    assert [field.name for field in DeltaTable("out/tables/t").schema().fields] == names
+    assert cli("verify", *PLACES).exit_code == 0
+    Path("later.jsonl").write_bytes(message("INSERT", 2, {"id": 4, "price": 4.5}))
+    ended = cli("run", "-f", "dataworks-json", "-o", "out", *PLACES[1:], "later.jsonl")
+    assert ended.exit_code != 0
+    assert "`rebuild` with this --row-schema changes that" in " ".join(ended.stderr.split())
+    ended = cli("rebuild", *PLACES, "--row-schema", "auto", "--numbers", "refuse")
+    assert ended.exit_code == 0, ended.stderr
+    rows = DeltaTable("out/tables/t").to_pyarrow_table().to_pylist()
+    prices = {row["id"]: row["price"] for row in rows}
+    assert prices == {1: 1.5, 2: None, 3: 2.5, 4: 4.5}
+    ended = cli("rebuild", *PLACES, "--misfits", "rescue")
+    assert ended.exit_code == 2
+    assert "without it tables keep their columns" in " ".join(ended.stderr.split())

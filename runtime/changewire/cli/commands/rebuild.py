@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from changewire.cli.arguments import whole
+from changewire.cli.arguments import row_schema_of, whole
 from changewire.cli.ending import VALID, ending
 from changewire.cli.logs import LogEngine, LogFolder, LogTarget, is_local, on_log
 from changewire.cli.options import Json, text_option
@@ -13,6 +13,8 @@ from changewire.cli.streams import (
     DefaultTable,
     DeletesOption,
     ExceptTables,
+    MisfitsOption,
+    NumbersOption,
     OneTable,
     OnlyTables,
     Packages,
@@ -39,6 +41,17 @@ Where: TypeAlias = Annotated[
     ),
 ]
 
+NewRowSchema: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--row-schema",
+        metavar="SCHEMA",
+        help="Give tables other columns: auto, json (text), a schema file, or a JSON file by "
+        "table. By default they keep theirs.",
+        completes=("auto", "json"),
+    ),
+]
+
 
 @ending
 def rebuild(
@@ -53,6 +66,9 @@ def rebuild(
     one_table: OneTable = False,
     only_tables: OnlyTables = None,
     except_tables: ExceptTables = None,
+    row_schema: NewRowSchema = None,
+    misfits: MisfitsOption = None,
+    numbers: NumbersOption = None,
     engine: LogEngine = None,
     table_format: TableFormatOption = None,
     packages: Packages = None,
@@ -61,7 +77,8 @@ def rebuild(
     """Rebuild tables from their log, each in one commit, and write their names.
 
     It repairs tables that another program changed. With --where it uses only some rows of the log,
-    such as those since the source loaded all rows again. Stop what feeds the tables first.
+    such as those since the source loaded all rows again. With --row-schema the tables get other
+    columns, or JSON text; later runs need the same option. Stop what feeds the tables first.
 
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
@@ -76,6 +93,9 @@ def rebuild(
         "only_tables": only_tables or None,
         "except_tables": except_tables or None,
         "deletes": deletes or "remove",
+        "row_schema": None if row_schema is None else row_schema_of(row_schema),
+        "misfits": misfits,
+        "numbers": numbers,
     }
 
     def job(spark: "SparkSession", table_format: str) -> list[str]:

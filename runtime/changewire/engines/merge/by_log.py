@@ -13,13 +13,13 @@ from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import with_effects
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, placed
+from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, columns_of_log, placed
 from changewire.engines.merge.becomes import Becomes, Floors
 from changewire.engines.merge.delta import opened
 from changewire.engines.merge.facts import exists, facts_of, source_of
 from changewire.engines.merge.log import attempts_of
 from changewire.engines.merge.look import LOOKED, all_mutations, of_table
-from changewire.engines.merge.mutations import fitted
+from changewire.engines.merge.mutations import Fitted, fitted
 from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.tables.names import Target
 from changewire.tables.routing import UNROUTED, RouteKey, Routing
@@ -61,33 +61,53 @@ class LogContent:
     refused: Mapping[Any, int]
     known: KnownLog
 
-    def rows_of(self, target: Target, shape: Shape) -> pa.Table:
-        """Return the rows of a table, one for each key that is known; deleted ones are among them.
+    def changes_of(self, target: Target) -> pa.Table:
+        """Return all changes of a table, as the newest replay decoded each; refused ones too.
 
-        A deleted row has its key alone. The changes of the table must fit into memory.
+        They must fit into memory.
         """
         parts = [
-            of_table(with_effects(self._accepted(part)), self.known, target)
+            of_table(with_effects(self._newest(part)), self.known, target)
             for part in self.read(LOOKED, [CHANGE])
         ]
-        if not parts:
+        return pa.concat_tables(parts) if parts else columns_of_log(LOOKED).empty_table()
+
+    def fitted(self, changes: pa.Table, shape: Shape) -> Fitted:
+        """Return what the changes of a table do that it did not refuse."""
+        return fitted(all_mutations(self._accepted(changes), shape), shape)
+
+    def rows_of(self, target: Target, shape: Shape, mutations: pa.Table) -> pa.Table:
+        """Return the rows of a table, one for each key that is known; deleted ones are among them.
+
+        A deleted row has its key alone.
+        """
+        if not len(mutations):
             return schema_of(shape).empty_table()
-        mutations = fitted(all_mutations(pa.concat_tables(parts), shape), shape).mutations
         floors = Floors(truncated=self.known.truncated(target))
         becomes = Becomes(shape, floors, has_patches=False)
         rows, _ = becomes(mutations, _NoRows([*shape.schema.names, COLUMN]), {})
         return rows.drop_columns(rows.column_names[-1:])
 
+    def _newest(self, rows: pa.Table) -> pa.Table:
+        """Return changes without those that a replay decoded again."""
+        return _kept(rows, self.attempts, 0, lambda attempt, newest: attempt >= newest)
+
     def _accepted(self, rows: pa.Table) -> pa.Table:
-        """Return changes without those that a replay decoded again, or that no table takes."""
-        if not self.attempts and not self.refused:
-            return rows
-        kept = [
-            attempt >= self.attempts.get(place, 0) and attempt > self.refused.get(place, -1)
-            for *of_element, attempt in attempts_of(rows)
-            for place in (tuple(of_element),)
-        ]
-        return rows.filter(pa.array(kept, pa.bool_()))
+        """Return changes without those that no table takes."""
+        return _kept(rows, self.refused, -1, lambda attempt, refused: attempt > refused)
+
+
+def _kept(
+    rows: pa.Table, known: Mapping[Any, int], missing: int, holds: Callable[[int, int], bool]
+) -> pa.Table:
+    """Return changes whose attempt meets a condition on the one that is known of their place."""
+    if not known:
+        return rows
+    kept = [
+        holds(attempt, known.get(tuple(of_element), missing))
+        for *of_element, attempt in attempts_of(rows)
+    ]
+    return rows.filter(pa.array(kept, pa.bool_()))
 
 
 def content_of(read: Read, routing: Routing, *, with_truncates: bool) -> LogContent:
@@ -111,7 +131,10 @@ def content_of(read: Read, routing: Routing, *, with_truncates: bool) -> LogCont
 
 
 def table_there(name: str, log: str) -> LocalTable | None:
-    """Return a table, whoever owns it; None if it does not exist. `log` is the id of the log."""
+    """Return a table, whoever owns it; None if it does not exist. `log` is the id of the log.
+
+    It may be one of an earlier version.
+    """
     table = opened(name)
     return None if table is None else LocalTable(table, name, log)
 

@@ -97,8 +97,8 @@ def arrow_columns(table: DeltaTable) -> pa.Schema:
     return without_metadata(pa.schema(table.schema().to_arrow()))
 
 
-def constraints_of(table: DeltaTable) -> list[Constraint]:
-    """Return what a table demands of its rows."""
+def constraints_of(table: DeltaTable, columns: Collection[str] | None = None) -> list[Constraint]:
+    """Return what a table demands of its rows, with columns of some names alone or with all."""
     metadata = table.metadata()
     found = [
         Constraint(name.removeprefix(_CHECK), condition)
@@ -106,7 +106,8 @@ def constraints_of(table: DeltaTable) -> list[Constraint]:
         if name.startswith(_CHECK)
     ]
     for field in _fields(table):
-        found += _of_field(field, is_partition=field["name"] in metadata.partition_columns)
+        if columns is None or field["name"] in columns:
+            found += _of_field(field, is_partition=field["name"] in metadata.partition_columns)
     return found
 
 

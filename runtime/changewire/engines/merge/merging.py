@@ -29,7 +29,7 @@ from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import moved
 from changewire.engines.merge.mutations import mutations_of
 from changewire.engines.merge.options import LocalOptions
-from changewire.engines.merge.plan import DeltaRsRules, refused_in, shape_of, sources_of
+from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
 from changewire.engines.merge.rows import TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
@@ -131,9 +131,7 @@ class Merges:
         try:
             table = there(target.name, self.log.id, adopts=self.options.adopts)
             if table is not None:
-                found = TableThere(
-                    target, table.columns(), table.keys, table.named, not shape_of(table).is_typed
-                )
+                found = TableThere(target, table.columns(), table.keys, table.named, table.has_text)
             plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
             if table is not None and plan.shape is not None:
                 table.check(plan.shape, keeps_deleted=self.options.keeps_deleted)

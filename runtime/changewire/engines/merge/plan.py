@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
-from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
@@ -73,11 +72,10 @@ def shape_of(table: LocalTable | None) -> Shape:
     """Return how a table has its rows; one that does not exist has JSON text."""
     if table is None:
         return JsonRows()
-    fields, keys, named = table.columns()["fields"], table.keys or (), table.named
-    names = {field["name"] for field in fields}
-    if names == {KEY, ROW} or (names >= {KEY, ROW} and keys == (KEY,) and named is None):
+    if table.has_text:
         return JsonRows()
-    kept = names if named is None else {*named, *keys}
+    fields, keys, named = table.columns()["fields"], table.keys or (), table.named
+    kept = {field["name"] for field in fields} if named is None else {*named, *keys}
     written = struct_json([field for field in fields if field["name"] in kept])
     return TypedRows(columns_of(written), keys, table.how)
 

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import write_deltalake
 
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError
-from changewire.engines.merge import delta
 from changewire.engines.merge.by_log import LogContent, content_of, table_there
-from changewire.engines.merge.constraints import arrow_columns, constraints_of, padded, violated
+from changewire.engines.merge.constraints import constraints_of, padded, violated
+from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import log_there
 from changewire.engines.merge.options import LocalOptions, local_options
-from changewire.engines.merge.plan import shape_of
+from changewire.engines.merge.plan import DeltaRsRules, shape_of, sources_of
+from changewire.engines.merge.replace import (
+    others_of,
+    replace_rows,
+    set_row_properties,
+    with_others,
+)
 from changewire.engines.merge.table import LocalTable
-from changewire.engines.merge.verify import key_texts, rows_in
-from changewire.engines.options import Deletes, TableOptions
+from changewire.engines.options import Deletes, Misfits, Numbers, TableOptions
 from changewire.engines.retries import retried
+from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape, rows_asked
+from changewire.engines.typed.types import struct_json
 from changewire.tables.names import Target
 from changewire.tables.row_state import COLUMN
 
@@ -38,12 +46,18 @@ def rebuild(
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
+    row_schema: Any = None,
+    misfits: Misfits | None = None,
+    numbers: Numbers | None = None,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
     It repairs a table that something else changed. If a source loaded its rows again, because a
-    statement changed them without messages, `where` makes the tables of what came since. The rows
-    of a table, and the changes of it that the log has, must fit into memory.
+    statement changed them without messages, `where` makes the tables of what came since. With
+    `row_schema` tables get other columns: those that it says by all these changes, also by the ones
+    that a table refused. Columns that nothing in the log names stay as they are.
+
+    The rows of a table, and the changes of it that the log has, must fit into memory.
 
     Args:
         log: Path of the log (it has a slash).
@@ -57,6 +71,10 @@ def rebuild(
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
+        row_schema: How tables have their rows from now on, as for `apply_changes`. By default they
+            keep their columns.
+        misfits: As for `apply_changes`, with `row_schema`.
+        numbers: As for `apply_changes`, with `row_schema`.
 
     Returns:
         Paths of the tables that were rebuilt.
@@ -65,7 +83,8 @@ def rebuild(
         ValueError: An argument is not valid, or delta-rs does not take a path.
         OutputError: The log does not exist, has no table of a name, or `where` is not a condition
             on it; or a table does not exist: `apply_changes` makes tables. Or its constraints do
-            not allow rows that the log says, or delta-rs does not write it.
+            not allow rows that the log says, changes do not fit the columns of `row_schema`, or
+            delta-rs does not write it. Such a table is as it was.
         ConflictError: Another writer changed a table again and again.
     """
     asked = TableOptions(
@@ -76,6 +95,7 @@ def rebuild(
         only_tables=only_tables,
         except_tables=except_tables,
         deletes=deletes,
+        **rows_asked(row_schema, misfits, numbers),
     )
     how = local_options(None, asked, log=log)
     there = log_there(how)
@@ -85,38 +105,65 @@ def rebuild(
 
     content = content_of(read, how.routing, with_truncates=apply_truncates)
     chosen = content.known.chosen(tables)
+    rebuild_one = Rebuild(content, how, there.id, has_new_columns=row_schema is not None)
     for one in chosen:
-        retried(one.name, partial(_rebuilt, one, content, how, there.id))
+        rebuild_one(one)
     return [one.name for one in chosen]
 
 
-def _rebuilt(target: Target, content: LogContent, options: LocalOptions, log: str) -> None:
-    """Give a table the rows that the log says; columns that nothing names stay as they are."""
-    table = table_there(target.name, log)
-    if table is None:
-        raise OutputError(f"{target.name}: no table to rebuild; apply_changes makes tables")
-    shape = shape_of(table)
-    table.check(shape, keeps_deleted=options.keeps_deleted)
-    rows = content.rows_of(target, shape)
-    if not options.keeps_deleted:
-        rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
-    rows = padded(_with_others(rows, target.name, table, shape), table.table)
-    names = violated(target.name, rows, constraints_of(table.table))
-    for name, number in Counter(filter(None, names)).most_common(1):
-        text = f"{number} rows that the log says do not satisfy the constraint {name}"
-        raise OutputError(f"{target.name}: {text}")
-    with delta.reported(target.name):
-        write_deltalake(table.table, rows, mode="overwrite", commit_properties=delta.NEXT_VERSION)
+@dataclass(frozen=True)
+class Rebuild:
+    """Rebuilds tables of a log, whose id is `log`."""
 
+    content: LogContent
+    options: LocalOptions
+    log: str
+    has_new_columns: bool
 
-def _with_others(rows: pa.Table, name: str, table: LocalTable, shape: Shape) -> pa.Table:
-    """Return rows with all columns of a table, those of others as the table has them."""
-    schema = arrow_columns(table.table)
-    others = [column for column in schema.names if column not in rows.column_names]
-    if others:
-        there = rows_in(name, table, [*shape.keys, *others])
-        numbers = {key: number for number, key in enumerate(key_texts(there, shape))}
-        places = pa.array(map(numbers.get, key_texts(rows, shape)), pa.int64())
-        for column in others:
-            rows = rows.append_column(column, there[column].take(places))
-    return rows.select(schema.names).cast(schema)
+    def __call__(self, target: Target) -> None:
+        """Give a table the rows that the log says."""
+        shape = retried(target.name, partial(self._rebuilt, target))
+        if self.has_new_columns:
+            retried(target.name, partial(set_row_properties, target.name, shape))
+
+    def _rebuilt(self, target: Target) -> Shape:
+        table = table_there(target.name, self.log)
+        if table is None:
+            raise OutputError(f"{target.name}: no table to rebuild; apply_changes makes tables")
+        if COLUMN not in table.names:
+            table.check_state()
+        changes = self.content.changes_of(target)
+        shape = self._shape(target, table, changes)
+        table.check(shape, keeps_deleted=self.options.keeps_deleted)
+        rows = with_others(self._rows(target, shape, changes), table, shape, changes)
+        rows = padded(rows, table.table)
+        names = violated(target.name, rows, constraints_of(table.table, rows.column_names))
+        for name, number in Counter(filter(None, names)).most_common(1):
+            text = f"{number} rows that the log says do not satisfy the constraint {name}"
+            raise OutputError(f"{target.name}: {text}")
+        replace_rows(table, rows, has_new_columns=self.has_new_columns)
+        return shape
+
+    def _shape(self, target: Target, table: LocalTable, changes: pa.Table) -> Shape:
+        """Return how the table has its rows afterwards."""
+        if not self.has_new_columns:
+            return shape_of(table)
+        sources = sources_of(changes, facts_of(changes, with_truncates=False), self.options)
+        others = {*others_of(table)}
+        fields = [one for one in table.columns()["fields"] if one["name"] in others]
+        keys = None if table.has_text else table.keys
+        is_known = keys is not None and {*keys} <= {*table.names}
+        keys = keys if is_known else None
+        rules = DeltaRsRules()
+        return rebuilt_shape(target, struct_json(fields), keys, sources, self.options, rules)
+
+    def _rows(self, target: Target, shape: Shape, changes: pa.Table) -> pa.Table:
+        """Return the rows that the log says."""
+        found = self.content.fitted(changes, shape)
+        if self.has_new_columns and found.failures:
+            first = found.failures[min(found.failures)]
+            raise misfit_error(target.name, len(found.failures), first.text)
+        rows = self.content.rows_of(target, shape, found.mutations)
+        if not self.options.keeps_deleted:
+            rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
+        return rows

@@ -14,17 +14,16 @@ from deltalake import DeltaTable, Schema
 from deltalake.table import TableMerger
 
 from changewire.engines.applied import (
-    COLUMNS,
     columns_in,
+    has_text_rows,
     keys_in,
     owned_by,
     owner_in,
-    property_text,
     source_in,
 )
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
-from changewire.engines.json_rows import COMMENTS, ROW
+from changewire.engines.json_rows import COMMENTS
 from changewire.engines.merge import delta
 from changewire.engines.merge.constraints import (
     Constraint,
@@ -35,7 +34,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
-from changewire.engines.typed.own import ROWS, RowOptions, rows_in, rows_text
+from changewire.engines.typed.own import RowOptions, row_properties, rows_in
 from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
@@ -44,11 +43,10 @@ from changewire_messages.tables.arrow import ROW_STATE
 
 STATE: Final = pa.field(COLUMN, ROW_STATE, metadata={"comment": COMMENTS[COLUMN]})
 
-_ADVICE: Final = {
-    COLUMN: "; it was not made by changewire, which takes it over by changewire.delta.adopt_table, "
-    "or by an earlier version of it",
-    ROW: "; if its rows are columns of a type, the run needs `row_schema`",
+_NOT_OWN: Final = {
+    COLUMN: "; it was not made by changewire, which takes it over by changewire.delta.adopt_table"
 }
+_OLD: Final = {COLUMN: "; an earlier version made it, and changewire.delta.rebuild mends it"}
 _COUNTS: Final = ("inserted", "updated", "deleted")
 _ROWS: Final = "rows"
 _HELD: Final = "held"
@@ -77,8 +75,13 @@ class LocalTable:
         self.is_owned: bool = self.owner == log
         self.source: Source | None = source_in(properties)
         self.how: RowOptions = rows_in(properties)
-        self._name = name
-        delta.check_columns(name, table.schema(), pa.schema([STATE]), _ADVICE)
+        self.has_text: bool = has_text_rows(self.names, properties)
+        self.name: str = name
+
+    def check_state(self) -> None:
+        """Check that the table has the state of each row."""
+        advice = _OLD if COLUMN in self.names else _NOT_OWN
+        delta.check_columns(self.name, self.table.schema(), pa.schema([STATE]), advice)
 
     def columns(self) -> StructJson:
         """Return its columns but that of states."""
@@ -87,13 +90,13 @@ class LocalTable:
 
     def check(self, shape: Shape, *, keeps_deleted: bool) -> None:
         """Refuse a table that cannot be written, or that cannot be kept right and is new here."""
-        check_writable(self._name, self.table, {*shape.schema.names})
+        check_writable(self.name, self.table, {*shape.schema.names})
         if not self.is_owned:
-            check_adopted(self._name, self.table, shape.keys, keeps_deleted=keeps_deleted)
+            check_adopted(self.name, self.table, shape.keys, keeps_deleted=keeps_deleted)
 
     def truncate(self, floor: Order) -> int:
         """Delete the rows that are older than a truncate; return how many."""
-        with delta.reported(self._name):
+        with delta.reported(self.name):
             done = self.table.delete(_is_older(floor), commit_properties=delta.NEXT_VERSION)
         return int(done["num_deleted_rows"])
 
@@ -108,7 +111,7 @@ class LocalTable:
                 where &= ds.field(name).isin(pc.unique(keys[name]))
         near = ds.field(COLUMN, "columns").is_valid() if are_patched else None
         for part in delta.tables_in(
-            delta.dataset_of(self._name, self.table, files), where, near=near
+            delta.dataset_of(self.name, self.table, files), where, near=near
         ):
             yield from part.to_pylist(maps_as_pydicts="strict")
 
@@ -119,8 +122,8 @@ class LocalTable:
         constraint may forbid some, nothing is merged, and a `ConstraintError` is raised.
         """
         unchecked = [one for one in self._constraints if one.unchecked in rows.column_names]
-        if any(violated(self._name, rows, unchecked)):
-            raise ConstraintError(OutputError(f"{self._name}: a constraint forbids rows"))
+        if any(violated(self.name, rows, unchecked)):
+            raise ConstraintError(OutputError(f"{self.name}: a constraint forbids rows"))
         rows = padded(rows, self.table)
         is_applied = f"({_ROWS}.{delta.quoted(rows.column_names[-1])} OR {_is_newer()})"
         is_deleted = f"{_ROWS}.{delta.quoted(COLUMN)}['deleted']"
@@ -146,7 +149,7 @@ class LocalTable:
 
     def _executed(self, merger: TableMerger) -> Mapping[str, Any]:
         try:
-            with delta.reported(self._name):
+            with delta.reported(self.name):
                 return merger.execute()
         except delta.UnwritableError:
             raise
@@ -161,14 +164,14 @@ class LocalTable:
         if not keeps_deleted:
             rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
         if {*self._columns.names} <= {*rows.column_names}:
-            names = violated(self._name, rows, self._constraints)
+            names = violated(self.name, rows, self._constraints)
             rows = rows.filter(pa.array([name is not None for name in names], pa.bool_()))
         return {shape.key_of(row) for row in rows.select([*shape.keys]).to_pylist()}
 
     def violated(self, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
         """Return the name of the first constraint that each row does not satisfy, or None."""
         found = pa.Table.from_pylist([*rows], self._columns)
-        return violated(self._name, found, self._constraints)
+        return violated(self.name, found, self._constraints)
 
     @cached_property
     def _constraints(self) -> list[Constraint]:
@@ -190,6 +193,10 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
     if table is None:
         return None
     found = LocalTable(table, name, log)
+    found.check_state()
+    if lacking := [one for one in found.keys or () if one not in found.names]:
+        text = f"its key has the column {lacking[0]}, which it lacks: a rebuild was killed"
+        raise OutputError(f"{name}: {text}; rebuild it again by changewire.delta.rebuild")
     if not (adopts or found.owner is None or found.is_owned):
         raise OwnerError(
             f"{name} belongs to the query or log {found.owner}, so that two do not undo "
@@ -207,8 +214,7 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
     schema = schema_of(shape)
     owned = owned_by(log, shape.keys, source)
     if shape.is_typed:
-        owned[COLUMNS] = property_text(sorted(shape.schema.names))
-        owned[ROWS] = rows_text(shape.how, shape.schema)
+        owned |= row_properties(shape.how, shape.schema, shape.schema.names)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(
@@ -223,7 +229,7 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
     if shape.is_typed and lacking:
         with delta.reported(name):
             table.alter.add_columns(lacking)
-    delta.check_columns(name, table.schema(), schema, _ADVICE)
+    delta.check_columns(name, table.schema(), schema)
     if not owned.items() <= table.metadata().configuration.items():
         with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)

@@ -99,8 +99,11 @@ def verify(
     found: list[pa.Table] = []
     for one in content.known.tables.names.values():
         table = table_there(one.name, there.id)
+        if table is not None:
+            table.check_state()
         shape = shape_of(table)
-        expected = content.rows_of(one, shape)
+        mutations = content.fitted(content.changes_of(one), shape).mutations
+        expected = content.rows_of(one, shape, mutations)
         actual = expected.slice(0, 0)
         if table is not None:
             expected = trimmed(expected, table.table)

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
-from changewire.engines.applied import property_text, property_value
+from changewire.engines.applied import COLUMNS, property_text, property_value
 from changewire.engines.declared import VOID, columns_of_text, field_of, kind_of
 from changewire.engines.options import Misfits
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
@@ -61,6 +61,19 @@ def rows_text(how: RowOptions, columns: Iterable[pa.Field]) -> str:
     """Return the text of the property `ROWS` of a table with some columns."""
     of_json = [one.name for one in columns if kind_of(field_as_json(one)) == JSON]
     return property_text([how.misfits, sorted(how.given), of_json])
+
+
+def row_properties(
+    how: RowOptions, columns: Iterable[pa.Field] | None, named: Iterable[str] | None
+) -> dict[str, str]:
+    """Return the properties that say which columns of a table are written, and how.
+
+    They are empty, which counts as unset, of a table of JSON text: `columns` is None.
+    """
+    if columns is None:
+        return {COLUMNS: "", ROWS: ""}
+    found = {} if named is None else {COLUMNS: property_text(sorted(named))}
+    return {**found, ROWS: rows_text(how, columns)}
 
 
 def rows_in(properties: Mapping[str, str]) -> RowOptions:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from changewire.engines.errors import OutputError
+from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import SchemaEvolution
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
@@ -177,11 +178,10 @@ def table_plan(
 ) -> TablePlan[ShapeT]:
     """Return how a table, whose changes come from routes, has its rows after a batch."""
     rows, how = options.rows_of(table.target), options.row_options(table.target)
-    if isinstance(rows, str) and rows == "json":
+    is_json = isinstance(rows, str) and rows == "json"
+    _check_kind(table, is_json=is_json)
+    if is_json:
         return TablePlan(rules.shape(None, (), how))
-    if isinstance(rows, str) and table.is_text:
-        text = "its rows are JSON text: use row_schema='json', or rebuild it with row_schema='auto'"
-        raise OutputError(f"{table.target.name}: {text}")
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
@@ -217,14 +217,30 @@ def _open_and_closed(
     return {one["name"] for one in there} - closed, closed
 
 
+def _check_kind(table: TableThere, *, is_json: bool) -> None:
+    """Check that a table has JSON text if that is asked for, and else columns."""
+    has = "columns" if is_json else "JSON text"
+    names = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
+    if is_json and (not names or {KEY, ROW} <= names):
+        return
+    if is_json or table.is_text:
+        raise OutputError(
+            f"{table.target.name}: its rows are {has}, and row_schema asks for "
+            f"{'JSON text' if is_json else 'columns'}; `rebuild` with this row_schema changes that"
+        )
+
+
 def _given(
     table: TableThere, given: StructJson, how: SchemaEvolution, rules: TableRules[ShapeT]
 ) -> StructJson:
     """Return the columns of a table after it got those that a user gives."""
     fault = rules.fault(given)
     found = evolved(table.columns, [(_GIVEN, rules.kept(given))], how, rules.widens)
-    if fault is not None or found.refused:
-        raise OutputError(f"{table.target.name}: {fault or found.refused[_GIVEN]}")
+    if fault is not None:
+        raise OutputError(f"{table.target.name}: {fault}")
+    if found.refused:
+        text = f"{found.refused[_GIVEN]}; `rebuild` gives the table the columns of row_schema"
+        raise OutputError(f"{table.target.name}: {text}")
     return found.columns
 
 

@@ -54,7 +54,7 @@ def current(
     if apply_truncates:
         truncates = truncates_in(newest(mine.where(is_truncate()), rows))
         floor = max(truncates.values(), default=OLDEST)
-    found = rows_of_log(mine, rows, JsonShape(), floor)
+    found = rows_of_log(effects_of_log(mine, rows, JsonShape()), JsonShape(), floor)
     named, state = F.col(NAMED), F.col(STATE)
     columns = (named["key"].alias("key"), F.col(CONTENT).alias("row"), state.alias("_changewire"))
     return found.where(~state["deleted"]).select(*columns)
@@ -71,18 +71,23 @@ def is_named(table: str) -> Any:
     return (named == table) | is_for_all
 
 
-def rows_of_log(mine: DataFrame, log: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
-    """Return `NAMED`, `CONTENT` and `STATE` of a table's rows by its log, of deleted rows as well.
+def effects_of_log(mine: DataFrame, log: DataFrame, shape: Shape) -> DataFrame:
+    """Return what the changes of a table do that it did not refuse, as `mutations_of`.
 
-    `mine` are the rows of the log of this table, `floor` is the order of its newest truncate.
+    `mine` are the rows of the log of this table.
     """
     changes = with_effects(accepted(mine, log).select(*READ))
     moved = moved_in(changes.where(F.col("op") == "update"))
-    found = (
-        mutations_of(changes, shape, moved)
-        .where(F.col(FAILURE).isNull())
-        .localCheckpoint(eager=False)
-    )
+    return mutations_of(changes, shape, moved).localCheckpoint(eager=False)
+
+
+def rows_of_log(effects: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
+    """Return `NAMED`, `CONTENT` and `STATE` of a table's rows by its log, of deleted rows as well.
+
+    `effects` are those of the changes that the log has of it, of which some may not fit; `floor` is
+    the order of its newest truncate.
+    """
+    found = effects.where(F.col(FAILURE).isNull())
     rows = becomes(found, shape, Held(floor=floor), has_hard=True)
     columns = (NAMED, CONTENT, STATE)
     decided = rows.hard.where(F.col(FAILURE).isNull()) if rows.hard is not None else rows.easy

@@ -27,10 +27,10 @@ from changewire.engines.spark.merge.from_log import (
     order_column,
     source_columns,
 )
-from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.auto import MOST_COLUMNS, CarriedColumn
+from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.plan import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.order import OLDEST, Order
@@ -140,7 +140,7 @@ def route_key(group: Any) -> RouteKey:
     return Source(**{name: group[name] for name in NAMES}), route_op(group["op"])
 
 
-def facts_of_batch(rows: DataFrame, options: ApplyOptions) -> BatchFacts:
+def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
     """Return what one job says of rows; it fills their cache.
 
     Args:

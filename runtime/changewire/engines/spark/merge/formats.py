@@ -34,7 +34,7 @@ _WIDENING: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
 _CLOCKS: Final[Mapping[str, str]] = {"delta.feature.timestampNtz": "supported"}
 """A new table with times without a zone gets it by itself, one that exists does not."""
 
-_ANY_NAMES: Final[Mapping[str, str]] = {
+ANY_NAMES: Final[Mapping[str, str]] = {
     "delta.columnMapping.mode": "name",
     # With no feature of readers Delta keeps an old protocol, by which deltalake finds NULL in
     # columns. This one keeps the fewest readers away.
@@ -82,7 +82,7 @@ class Delta:
         properties: Mapping[str, str],
     ) -> None:
         """Make a table with some properties if it does not exist, and the namespace of its name."""
-        mapping = _ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
+        mapping = ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
         table = self.identifier(target)
         if not is_path(target):
             _make_namespace(spark, target)
@@ -100,7 +100,7 @@ class Delta:
         """
         table = self.identifier(target)
         needed = {
-            **(_ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}),
+            **(ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}),
             **(_WIDENING if _is_wider(columns, spark.table(table).schema) else {}),
             **(_CLOCKS if _has_clocks(columns) else {}),
         }

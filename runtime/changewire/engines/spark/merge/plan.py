@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
-from changewire.engines.applied import owner_in, source_in
+from changewire.engines.applied import has_text_rows, owner_in, source_in
 from changewire.engines.errors import OutputError
+from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
@@ -35,6 +36,9 @@ from changewire.tables.routing import NAMES, WRITE, RouteKey
 from changewire.tables.row_state import COLUMN
 from changewire_messages.change import Source
 from changewire_messages.tables.spark import ROW_STATE
+
+NEEDED: Final = StructType([StructField(COLUMN, ROW_STATE)])
+"""Columns that every table has."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ class There:
         return owner_in(self.properties)
 
     @property
+    def has_text(self) -> bool:
+        """Whether its rows are JSON text."""
+        return has_text_rows(self.columns.names, self.properties)
+
+    @property
     def source(self) -> Source | None:
         """The source that it remembers, if any."""
         return source_in(self.properties)
@@ -79,27 +88,32 @@ class There:
         return self.others - self.constraints.generated.keys()
 
 
-class _Rules(NamedTuple):
+class SparkRules(NamedTuple):
     """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
 
     tables: TableFormat
     there: There | None
 
     def kept(self, columns: StructJson) -> StructJson:
+        """Return columns with the types that a table has for theirs."""
         found: dict[str, Any] = self.tables.kept(_struct(columns)).jsonValue()
         return found
 
     def fault(self, columns: StructJson) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
         return self.tables.fault(_struct(columns)) or _closed(self.there, columns)
 
     def widens(self, there: Any, wider: Any) -> bool:
+        """Whether a column's type can become another one, which has all of its values."""
         return self.tables.widens(_type(there), _type(wider))
 
     def compares(self, kind: Any) -> bool:
-        del kind  # Spark compares all but maps
+        """Whether values of a type can be compared: Spark compares all but maps."""
+        del kind
         return True
 
     def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
+        """Return how a table has its rows."""
         return JsonShape() if columns is None else TypedShape(_struct(columns), keys, how)
 
 
@@ -113,19 +127,18 @@ def plan(
     """Return how a table has its rows after a batch."""
     current = keys = None
     if there is not None:
-        is_json = options.rows_of(target) == "json"
-        needed = StructType([StructField(COLUMN, ROW_STATE)])
-        check_columns(there.columns, JsonShape().columns if is_json else needed, target.name)
-        current = with_json(_without_state(there.columns), there.properties)
+        has_text = {KEY, ROW} <= {*there.columns.names} and options.rows_of(target) == "json"
+        check_columns(there.columns, JsonShape().columns if has_text else NEEDED, target.name)
+        current = with_json(without_state(there.columns), there.properties)
         keys = there.keys
-    is_text = there is not None and not shape_of(there).is_typed
+    is_text = there is not None and there.has_text
     table = TableThere(target, current, keys, is_text=is_text)
-    return table_plan(table, routes, sources, options, _Rules(options.format, there))
+    return table_plan(table, routes, sources, options, SparkRules(options.format, there))
 
 
 def shape_of(there: There) -> Shape:
     """Return how a table has its rows."""
-    if set(there.columns.names) == set(JsonShape().columns.names):
+    if there.has_text:
         return JsonShape()
     found: dict[str, Any] = nullable(there.columns).jsonValue()
     row = with_json(found, there.properties)
@@ -155,7 +168,9 @@ def check_columns(found: StructType, needed: StructType, name: str) -> None:
     """Check that a table has the columns that it needs."""
     for column, kind, has in differing(found.jsonValue(), needed.jsonValue()):
         advice = ""
-        if column == COLUMN:
+        if column == COLUMN and column in found.names:
+            advice = "; an earlier version made it, and changewire.spark.rebuild mends it"
+        elif column == COLUMN:
             advice = (
                 "; it was not made by changewire, which takes it over by "
                 "changewire.spark.adopt_table"
@@ -193,7 +208,8 @@ def is_refused(refused: RefusedRows) -> Any:
     return is_one & (F.col("key").isNotNull() | is_truncate())
 
 
-def _without_state(table: StructType) -> StructJson:
+def without_state(table: StructType) -> StructJson:
+    """Return the columns of a table, which may be NULL, but that of states."""
     found: list[Any] = nullable(table).jsonValue()["fields"]
     return struct_json([field for field in found if field["name"] != COLUMN])
 

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.errors import OutputError
+from changewire.engines.options import Deletes, Misfits, Numbers, TableOptions
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import LENIENT
-from changewire.engines.spark.merge.current import rows_of_log
+from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.plan import There, shape_of
+from changewire.engines.spark.merge.plan import NEEDED, There, check_columns, shape_of
+from changewire.engines.spark.merge.replace import Replacing
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
-from changewire.tables.chosen import chosen_tables
+from changewire.engines.typed.options import AppliedOptions, applied_options
+from changewire.engines.typed.rebuilt import rows_asked
 from changewire.tables.names import template_of
-from changewire.tables.routing import Routing
+from changewire.tables.order import Order
+from changewire.tables.row_state import COLUMN
+from changewire_messages.tables.spark import ROW_STATE
 
 
 def rebuild(
@@ -37,15 +43,20 @@ def rebuild(
     table_format: str = "delta",
     default_table: str | None = None,
     apply_truncates: bool = False,
-    deletes: str = "remove",
+    deletes: Deletes = "remove",
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
+    row_schema: Any = None,
+    misfits: Misfits | None = None,
+    numbers: Numbers | None = None,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
     It repairs a table that something else changed. If a source loaded its rows again, because a
-    statement changed them without messages, `where` makes the tables of what came since.
+    statement changed them without messages, `where` makes the tables of what came since. With
+    `row_schema` tables get other columns: those that it says by all these changes, also by the ones
+    that a table refused. Columns that nothing in the log names stay as they are.
 
     Args:
         spark: The session.
@@ -61,42 +72,83 @@ def rebuild(
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
+        row_schema: How tables have their rows from now on, as for `apply_changes`. By default they
+            keep their columns.
+        misfits: As for `apply_changes`, with `row_schema`.
+        numbers: As for `apply_changes`, with `row_schema`.
 
     Returns:
         Paths or names of the tables that were rebuilt.
 
     Raises:
+        ValueError: An argument is not valid.
         OutputError: The log has no table of a name, or a table does not exist; `apply_changes`
-            makes tables. Or its constraints do not allow rows that the log says.
+            makes tables. Or its constraints do not allow rows that the log says, or changes do not
+            fit the columns of `row_schema`. Such a table is as it was.
     """
-    routing = Routing(
-        template_of(target),
+    asked = TableOptions(
+        target,
         default_table=default_table,
+        apply_truncates=apply_truncates,
         one_table=one_table,
-        chosen=chosen_tables(only_tables, except_tables),
+        only_tables=only_tables,
+        except_tables=except_tables,
+        deletes=deletes,
+        **rows_asked(row_schema, misfits, numbers),
     )
+    how = AppliedOptions(**applied_options(None, asked, template_of(asked.target), [log]))
     whole = of_target(LogPlace(log, table_format).read(spark), target)
     rows = whole if where is None else whole.where(where)
-    known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
+    known = known_log(rows, how.routing, with_truncates=apply_truncates, table_format=table_format)
     made: list[str] = []
     with batch_settings(spark):
         for one in known.chosen(tables):
-            mine = rows.where(feeds(routing, one, known))
+            mine = rows.where(feeds(how.routing, one, known))
             table = SparkTable(one.name, format_of(table_format))
-            there = table.read(spark)
-            if there is None:
-                text = f"{table.target}: no table to rebuild; apply_changes makes tables"
-                raise OutputError(text)
-            found = rows_of_log(mine, rows, shape_of(there), known.truncated(one))
-            _overwrite(table, there, found, keeps_deleted=deletes == "flag")
+            there = _there(spark, table)
+            if row_schema is None:
+                _overwrite(
+                    table, _mended(spark, table, there), mine, rows, how, known.truncated(one)
+                )
+            else:
+                Replacing(one, table, there, how).replace(mine, rows, known.truncated(one))
             made.append(one.name)
     return made
 
 
-def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_deleted: bool) -> None:
-    """Give a table the rows that `rows_of_log` returned; columns of others stay as they are."""
-    spark, shape, asked = found.sparkSession, shape_of(there), there.constraints
-    if not keeps_deleted:
+def _there(spark: SparkSession, table: SparkTable) -> There:
+    """Return a table that exists."""
+    there = table.read(spark)
+    if there is None:
+        raise OutputError(f"{table.target}: no table to rebuild; apply_changes makes tables")
+    if COLUMN not in there.columns.names:
+        check_columns(there.columns, NEEDED, table.target)
+    return there
+
+
+def _mended(spark: SparkSession, table: SparkTable, there: There) -> There:
+    """Return a table, which gets the fields of states that those of earlier versions lack."""
+    known: Any = there.columns[COLUMN].dataType
+    lacking = [one for one in ROW_STATE.fields if one.name not in known.names]
+    if not lacking:
+        return there
+    added = ", ".join(f"{COLUMN}.{one.name} {one.dataType.simpleString()}" for one in lacking)
+    spark.sql(f"ALTER TABLE {table.identifier} ADD COLUMNS ({added})")
+    return _there(spark, table)
+
+
+def _overwrite(  # noqa: PLR0917 - a table and its log
+    table: SparkTable,
+    there: There,
+    mine: DataFrame,
+    log: DataFrame,
+    options: AppliedOptions,
+    floor: Order,
+) -> None:
+    """Give a table the rows that the log says; columns of others stay as they are."""
+    spark, shape, asked = log.sparkSession, shape_of(there), there.constraints
+    found = rows_of_log(effects_of_log(mine, log, shape), shape, floor)
+    if not options.keeps_deleted:
         found = found.where(~F.col(STATE)["deleted"])
     before = spark.table(table.identifier)
     with changed(spark, LENIENT if asked.are_any else {}):

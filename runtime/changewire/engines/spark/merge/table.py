@@ -14,13 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.applied import (
     COLUMNS,
     decided_name,
+    has_text_rows,
     keys_in,
     owned_by,
-    property_text,
     property_value,
     source_in,
 )
 from changewire.engines.errors import OwnerError
+from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
@@ -33,7 +34,7 @@ from changewire.engines.spark.merge.plan import There, check_columns
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
-from changewire.engines.typed.own import ROWS, rows_text
+from changewire.engines.typed.own import row_properties
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -91,6 +92,8 @@ class SparkTable:
         columns = spark.table(self.identifier).schema
         properties = properties_of(spark, self.identifier)
         named = property_value(properties.get(COLUMNS))
+        if has_text_rows(columns.names, properties):
+            named = (KEY, ROW)
         return There(
             columns,
             keys_in(properties),
@@ -121,7 +124,7 @@ class SparkTable:
         if there is None:
             named = frozenset(columns.names)
             if shape.is_typed:
-                owned |= _named(shape, named)
+                owned |= named_in(shape, named)
             self.format.create(spark, self.target, columns, owned)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
             return There(columns, shape.keys, owned, named)
@@ -138,7 +141,7 @@ class SparkTable:
         else:
             if there.named is not None:
                 found = replace(found, named=there.named | named)
-            rows = _named(shape, found.named)
+            rows = named_in(shape, found.named)
             needed |= {n: one for n, one in rows.items() if there.properties.get(n) != one}
         if needed:
             set_properties(spark, self.identifier, needed)
@@ -192,11 +195,10 @@ class SparkTable:
         )
 
 
-def _named(shape: Shape, named: Collection[str] | None) -> dict[str, str]:
-    """Return the properties of a typed table that say how it is written, and which columns."""
+def named_in(shape: Shape, named: Iterable[str] | None) -> dict[str, str]:
+    """Return the properties of a table that say which columns are written, and how."""
     rows = shape.rows
-    found = {ROWS: rows_text(rows.how, rows.schema)}
-    return found if named is None else {COLUMNS: property_text(sorted(named)), **found}
+    return row_properties(rows.how, rows.schema if shape.is_typed else None, named)
 
 
 def _columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:

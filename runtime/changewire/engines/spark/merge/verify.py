@@ -15,7 +15,7 @@ from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import is_char
-from changewire.engines.spark.merge.current import rows_of_log
+from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import feeds
@@ -113,7 +113,8 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
         padded = [one.name for one in there.columns.fields if is_char(one)]
         shape, others = shape_of(there), there.others - {*(there.keys or ())}
     mine = log.where(feeds(routing, target, known))
-    expected = rows_of_log(mine, log, shape, known.truncated(target))
+    effects = effects_of_log(mine, log, shape)
+    expected = rows_of_log(effects, shape, known.truncated(target))
     is_live = ~F.col(STATE)["deleted"]
     should = expected.select(
         _key(shape).alias("key"),

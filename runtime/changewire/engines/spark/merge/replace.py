@@ -1,0 +1,177 @@
+"""Rows of a table that are replaced in one commit with its columns and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StructField, StructType
+
+from changewire.engines.applied import KEYS, property_text
+from changewire.engines.errors import OutputError
+from changewire.engines.spark.log.rows import newest
+from changewire.engines.spark.merge.clauses import Clauses, clauses_of
+from changewire.engines.spark.merge.constraints import LENIENT, Constraints, reads
+from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
+from changewire.engines.spark.merge.facts import carried_of, facts_of_batch
+from changewire.engines.spark.merge.from_log import is_change, with_effects
+from changewire.engines.spark.merge.hard import STATE
+from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_row_of, row_values
+from changewire.engines.spark.merge.plan import SparkRules, There, shape_of, without_state
+from changewire.engines.spark.merge.shapes import Shape, arrow_schema
+from changewire.engines.spark.merge.table import SparkTable, named_in, run_merge
+from changewire.engines.spark.merge.violations import check_rows
+from changewire.engines.spark.session import changed
+from changewire.engines.typed.options import AppliedOptions
+from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape
+from changewire.tables.names import Target
+from changewire.tables.order import Order
+from changewire.tables.row_state import COLUMN
+
+_BEFORE: Final = "before"
+_OTHERS: Final = "others"
+
+
+@dataclass(frozen=True)
+class Replacing:
+    """Gives a table the columns that options say, and the rows of its log.
+
+    Attributes:
+        target: The table.
+        table: How Spark has it.
+        there: What is known of it.
+        options: How its rows are asked for.
+    """
+
+    target: Target
+    table: SparkTable
+    there: There
+    options: AppliedOptions
+
+    def replace(self, mine: DataFrame, log: DataFrame, floor: Order) -> None:
+        """Replace columns and rows.
+
+        Args:
+            mine: Rows of the log of this table.
+            log: All rows of the log.
+            floor: Order of the newest truncate.
+        """
+        spark, asked = log.sparkSession, self.there.constraints
+        changes = with_effects(newest(mine.where(is_change()), log))
+        shape = self._shape(changes)
+        columns = self._columns(shape)
+        clauses = clauses_of(spark, self.table, columns)
+        self._check(asked, columns, clauses)
+        found = rows_of_log(self._effects(mine, log, shape), shape, floor)
+        if not self.options.keeps_deleted:
+            found = found.where(~F.col(STATE)["deleted"])
+        with changed(spark, LENIENT if asked.are_any else {}):
+            rows = self._rows(found, changes, shape, columns).localCheckpoint()
+            if asked.rules:
+                check_rows(rows, asked, self.target.name)
+        properties = {KEYS: property_text([*shape.keys])}
+        properties |= named_in(shape, shape.rows.schema.names)
+        run_merge(spark, self.target.name, clauses.statement(self.table, properties), rows)
+
+    def _others(self) -> list[StructField]:
+        """Return the columns that nothing of the log names."""
+        names = self.there.others - {*(self.there.keys or ())}
+        return [one for one in self.there.columns.fields if one.name in names]
+
+    def _shape(self, changes: DataFrame) -> Shape:
+        """Return how the table has its rows afterwards."""
+        sources = facts_of_batch(changes, self.options).sources
+        if self.options.are_auto:
+            columns = carried_of(changes, {*sources.route_keys})
+            sources = replace(sources, columns=columns)
+        others = without_state(StructType(self._others()))
+        keys = None if self.there.has_text else self.there.keys
+        rules = SparkRules(self.table.format, None)
+        return rebuilt_shape(self.target, others, keys, sources, self.options, rules)
+
+    def _columns(self, shape: Shape) -> StructType:
+        """Return the columns that the table has afterwards."""
+        own = shape.columns.fields
+        others = [one for one in self._others() if one.name not in shape.columns.names]
+        return StructType([*own[:-1], *others, own[-1]])
+
+    def _check(self, asked: Constraints, columns: StructType, clauses: Clauses) -> None:
+        """Check that nothing is lost which Spark cannot give a table that is replaced."""
+        names, there = {*columns.names}, self.there.columns
+        required = [one.name for one in there.fields if not one.nullable]
+        for name in (*required, *asked.generated, *asked.defaults, *asked.closed):
+            if name in names:
+                text = f"column {name!r} is NOT NULL, has a default or is generated"
+                raise OutputError(f"{self.target.name}: {text}; row_schema would end that")
+        for name in (*clauses.columns, *there.names):
+            used = [one.name for one in asked.rules if reads(one.holds, name)]
+            used = ["its layout", *used] if name in clauses.columns else used
+            if used and name not in names:
+                text = f"row_schema has no column {name!r}, on which depends: {used[0]}"
+                raise OutputError(f"{self.target.name}: {text}")
+
+    def _effects(self, mine: DataFrame, log: DataFrame, shape: Shape) -> DataFrame:
+        """Return the effects of changes, all of which fit."""
+        found = effects_of_log(mine, log, shape)
+        failed = found.where(F.col(FAILURE).isNotNull())
+        sums = (F.count("*").alias("number"), F.min(FAILURE).alias("first"))
+        ((number, first),) = failed.agg(*sums).collect()
+        if number:
+            raise misfit_error(self.target.name, number, ": ".join(first))
+        return found
+
+    def _rows(
+        self, found: DataFrame, changes: DataFrame, shape: Shape, columns: StructType
+    ) -> DataFrame:
+        """Return rows with the columns of the table, those of others as it has them."""
+        values: Mapping[str, Column] = {**row_values(shape), COLUMN: F.col(STATE)}
+        others = [one.name for one in columns.fields if one.name not in values]
+        if others:
+            there = self._there(changes, shape, others).alias("there")
+            is_same = is_row_of(F.col("there")[NAMED], shape)
+            found = found.join(there, is_same, "left").select(*found.columns, _OTHERS)
+            values = {**values, **{name: F.col(_OTHERS)[name] for name in others}}
+        return found.select(
+            *(
+                values[one.name].cast(one.dataType).alias(one.name, metadata=one.metadata)
+                for one in columns.fields
+            )
+        )
+
+    def _there(self, changes: DataFrame, shape: Shape, others: Iterable[str]) -> DataFrame:
+        """Return the columns of others, by the keys that rows have afterwards."""
+        before, texts = shape_of(self.there), F.explode(F.array("key", "before_key"))
+        keys = changes.select(texts.alias("key")).where("key IS NOT NULL").distinct()
+        fields = [StructField(_BEFORE, before.named_type), StructField(NAMED, shape.named_type)]
+        kind = StructType(fields)
+        pairs = keys.mapInArrow(KeyPairs(before, shape, arrow_schema(kind)), kind)
+        rows = changes.sparkSession.table(self.table.identifier)
+        row = F.struct(*(rows[name] for name in others)).alias(_OTHERS)
+        rows = rows.select(F.struct(*before.keys).alias(_BEFORE), row)
+        return pairs.join(rows, _BEFORE).select(NAMED, _OTHERS).dropDuplicates([NAMED])
+
+
+class KeyPairs:
+    """Gives the columns of keys before and after a table is replaced; what `mapInArrow` takes."""
+
+    def __init__(self, before: Shape, after: Shape, schema: pa.Schema) -> None:
+        """Remember how the table has its rows."""
+        self._rows, self._schema = (before.rows, after.rows), schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the columns of the keys of each batch; one that does not fit names no row."""
+        for batch in batches:
+            keys = batch.column("key")
+            found = [one.fitted(keys, pa.nulls(len(keys), pa.string())) for one in self._rows]
+            misfits = {index for one in found for index in one.failures}
+            columns = [
+                pa.StructArray.from_arrays([one.rows.field(n) for n in kind.keys], [*kind.keys])
+                for one, kind in zip(found, self._rows, strict=True)
+            ]
+            arrays = [one.cast(f.type) for one, f in zip(columns, self._schema, strict=True)]
+            kept = pa.array([index not in misfits for index in range(len(keys))], pa.bool_())
+            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema).filter(kept)
