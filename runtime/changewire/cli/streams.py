@@ -181,6 +181,24 @@ ExceptTables: TypeAlias = Annotated[
     ),
 ]
 
+SettingsFile: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--settings",
+        metavar="FILE",
+        help='Settings by table, of a TOML file with [tables."shop.orders"].',
+    ),
+]
+
+ColumnTypes: TypeAlias = Annotated[
+    list[str] | None,
+    text_option(
+        "--column",
+        metavar="TABLE.COLUMN=TYPE",
+        help="Type of a column, such as 'shop.orders.price=decimal(12,2)'; repeatable.",
+    ),
+]
+
 Metrics: TypeAlias = Annotated[
     str | None,
     text_option(
@@ -203,6 +221,8 @@ TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "one_table": (OneTable, False),
     "only_tables": (OnlyTables, None),
     "except_tables": (ExceptTables, None),
+    "tables": (SettingsFile, None),
+    "columns": (ColumnTypes, None),
 }
 """How tables are written, each with its default."""
 

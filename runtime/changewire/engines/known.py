@@ -147,21 +147,35 @@ class KnownLog:
         found = route(op, source, routing, members)
         return tuple(one for one in found if takes(sources.get(one), op, source, routing))
 
-    def names(self, target: Target) -> list[str]:
+    def names(self, target: Target, routes: Iterable[RouteKey] = ()) -> list[str]:
+        """Return the names of a table: of its target's fields, and of the sources that feed it.
+
+        These are sources of the log, and of routes.
+        """
+        found = self._sources_of(target) | self._dotted(routes) | {".".join(target.origin)}
+        return sorted(filter(None, found))
+
+    def all_names(self) -> list[str]:
+        """Return the names of all tables."""
+        return sorted({*chain.from_iterable(map(self.names, self.tables.names.values()))})
+
+    def _sources_of(self, target: Target) -> set[str]:
         """Return the `dotted` names of the sources that feed a table."""
-        feeds = (
-            named_source(op, source, self._routing)
-            for source, op in self._facts
-            if not goes_to_all(op, source) and target in self.targets(source, op)
-        )
-        return sorted({*map(dotted, feeds)})
+        return self._dotted(one for one in self._facts if target in self.targets(*one))
+
+    def _dotted(self, routes: Iterable[RouteKey]) -> set[str]:
+        return {
+            dotted(named_source(op, source, self._routing))
+            for source, op in routes
+            if not goes_to_all(op, source)
+        }
 
     def chosen(self, names: Iterable[str] | None) -> list[Target]:
         """Return the tables, or those of some names: of a source, or of the target's fields.
 
         An OutputError says which tables there are instead of one that the log does not have.
         """
-        every = {one: self.names(one) for one in self.tables.names.values()}
+        every = {one: self._sources_of(one) for one in self.tables.names.values()}
         if names is None:
             return [*every]
         taken = {one: {*found, ".".join(one.origin)} for one, found in every.items()}

@@ -127,16 +127,19 @@ class Merges:
         self, sources: BatchSources, target: Target, keys: list[RouteKey]
     ) -> TablePlan[Shape]:
         """Return how a table has its rows after a batch."""
-        found = TableThere(target, None, None)
+        found, options = TableThere(target, None, None), self.options
+        settings = options.settings.of(self.known.names(target, keys))
         try:
-            table = there(target.name, self.log.id, adopts=self.options.adopts)
+            table = there(target.name, self.log.id, adopts=options.adopts)
             if table is not None:
+                is_text = not shape_of(table).is_typed
                 found = TableThere(
-                    target, table.columns(), table.keys, table.named, not shape_of(table).is_typed
+                    *(target, table.columns(), table.keys, table.named, is_text),
+                    given=table.how.given,
                 )
-            plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
+            plan = table_plan(found, keys, sources, options, settings, DeltaRsRules())
             if table is not None and plan.shape is not None:
-                table.check(plan.shape, keeps_deleted=self.options.keeps_deleted)
+                table.check(plan.shape, keeps_deleted=options.keeps_deleted)
         except UnwritableError as error:
             return unusable(keys, error.refusal)
         return plan

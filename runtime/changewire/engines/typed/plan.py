@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -12,6 +12,7 @@ from msgspec import Raw
 
 from changewire.engines.errors import OutputError
 from changewire.engines.options import SchemaEvolution
+from changewire.engines.settings import Settings
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
@@ -109,7 +110,7 @@ class TableThere(NamedTuple):
     """A table before a batch, with None for missing or unknown columns and keys.
 
     `named` are the columns that may be written although the batch does not name them, None for all;
-    `is_text` is whether its rows are JSON text.
+    `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave.
     """
 
     target: Target
@@ -117,6 +118,7 @@ class TableThere(NamedTuple):
     keys: tuple[str, ...] | None
     named: frozenset[str] | None = None
     is_text: bool = False
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -168,11 +170,12 @@ def plans(
     return made, refused
 
 
-def table_plan(
+def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     table: TableThere,
     routes: list[RouteKey],
     sources: BatchSources,
     options: AppliedOptions,
+    settings: Settings,
     rules: TableRules[ShapeT],
 ) -> TablePlan[ShapeT]:
     """Return how a table, whose changes come from routes, has its rows after a batch."""
@@ -188,7 +191,9 @@ def table_plan(
     if isinstance(rows, str):
         carried = [one for route in routes for one in sources.columns.get(route, ())]
         carried += user_key_column(routes) if carried else []
-        columns = auto_columns(table.columns, carried, evolution, rules)
+        given = _types(table, carried, settings, rules)
+        columns = auto_columns(table.columns, carried, evolution, rules, given)
+        how = how._replace(given=_checked_types(table.target, columns, given))
         named = {one.name for one in carried} & {one["name"] for one in columns["fields"]}
     else:
         columns = _given(table, columns_as_json(rows), evolution, rules)
@@ -206,6 +211,37 @@ def table_plan(
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
     return TablePlan(shape, refusals, has_changed, named=all_named)
+
+
+def _types(
+    table: TableThere,
+    carried: Iterable[CarriedColumn],
+    settings: Settings,
+    rules: TableRules[ShapeT],
+) -> dict[str, Any]:
+    """Return the types that a user gave of columns, by their names.
+
+    A table keeps those that it was made with.
+    """
+    there = table.columns or struct_json([])
+    held = {field["name"]: field["type"] for field in there["fields"]}
+    names = {*held} if table.named is None else {*held} & table.named
+    asked = settings.types_of([*names, *(one.name for one in carried)])
+    fields = [field_json(name, kind) for name, kind in asked.items()]
+    kept = rules.kept(struct_json(fields))["fields"]
+    known = {name: kind for name, kind in held.items() if name in table.given}
+    return {**known, **{field["name"]: field["type"] for field in kept}}
+
+
+def _checked_types(target: Target, columns: StructJson, given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the columns of a table that have the types that a user gave, which all must have."""
+    found = {field["name"]: field["type"] for field in columns["fields"] if field["name"] in given}
+    for name, kind in found.items():
+        if sql_name(kind) != sql_name(given[name]):
+            text = f"column {name!r} is {sql_name(kind)}, and `tables` says {sql_name(given[name])}"
+            why = "a column keeps the type that it was made with; another target gets the new one"
+            raise OutputError(f"{target.name}: {text}: {why}")
+    return frozenset(found)
 
 
 def _given(

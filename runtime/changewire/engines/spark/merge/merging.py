@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +42,7 @@ from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.session import is_remote
-from changewire.engines.typed.plan import TablePlan, plans
+from changewire.engines.typed.plan import BatchSources, TablePlan, plans
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
@@ -129,9 +129,7 @@ class BatchMerge:
             sources = replace(sources, columns=columns)
         found, refusals = plans(
             routes,
-            lambda target, keys: plan(
-                target, keys, sources, self.options, self.query.of(self.spark, target)
-            ),
+            partial(self._plan, sources),
             _FATAL,
         )
         self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
@@ -146,6 +144,14 @@ class BatchMerge:
                     self._merge(part, there, accepted, befores)
                 except RAISED as error:
                     self._merge(part, self._constrained(part, there, error), accepted, befores)
+
+    def _plan(
+        self, sources: BatchSources, target: Target, keys: list[RouteKey]
+    ) -> TablePlan[Shape]:
+        """Return how a table has its rows after the batch."""
+        settings = self.options.settings.of(self.known.names(target, keys))
+        there = self.query.of(self.spark, target)
+        return plan(target, keys, sources, self.options, settings, there)
 
     def _refuse_routes(self, routes: Routes) -> None:
         if routes.refused:

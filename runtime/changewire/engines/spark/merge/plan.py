@@ -13,6 +13,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from changewire.engines.applied import owner_in, source_in
 from changewire.engines.errors import OutputError
+from changewire.engines.settings import Settings
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
@@ -103,24 +104,25 @@ class _Rules(NamedTuple):
         return JsonShape() if columns is None else TypedShape(_struct(columns), keys, how)
 
 
-def plan(
+def plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     target: Target,
     routes: list[RouteKey],
     sources: BatchSources,
     options: ApplyOptions,
+    settings: Settings,
     there: There | None,
 ) -> TablePlan[Shape]:
     """Return how a table has its rows after a batch."""
-    current = keys = None
+    current, keys, given = None, None, frozenset[str]()
     if there is not None:
         is_json = options.rows_of(target) == "json"
         needed = StructType([StructField(COLUMN, ROW_STATE)])
         check_columns(there.columns, JsonShape().columns if is_json else needed, target.name)
         current = with_json(_without_state(there.columns), there.properties)
-        keys = there.keys
+        keys, given = there.keys, rows_in(there.properties).given
     is_text = there is not None and not shape_of(there).is_typed
-    table = TableThere(target, current, keys, is_text=is_text)
-    return table_plan(table, routes, sources, options, _Rules(options.format, there))
+    table = TableThere(target, current, keys, is_text=is_text, given=given)
+    return table_plan(table, routes, sources, options, settings, _Rules(options.format, there))
 
 
 def shape_of(there: There) -> Shape:

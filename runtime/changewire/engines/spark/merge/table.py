@@ -135,9 +135,10 @@ class SparkTable:
         needed = {} if is_known and source in {None, there.source} else owned
         if not shape.is_typed:
             found = replace(found, named=frozenset(columns.names))
-        elif there.named is not None and not named <= there.named:
+        elif there.named is not None:
             found = replace(found, named=there.named | named)
-            needed = {**needed, **_named(shape, found.named or named)}
+            said = _named(shape, there.named | named)
+            needed = {**needed, **{k: v for k, v in said.items() if there.properties.get(k) != v}}
         if needed:
             set_properties(spark, self.identifier, needed)
         return replace(found, properties={**found.properties, **needed})

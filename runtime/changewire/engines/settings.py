@@ -1,0 +1,118 @@
+"""Settings of tables, by the names of their sources or globs of them.
+
+The module loads no library of an extra, as `changewire.engines.options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypedDict
+
+from changewire.changes.sources import by_precedence, matches
+from changewire.engines.typed.sql_types import type_of_text
+
+
+class TableSettings(TypedDict, total=False):
+    """What is asked of some tables.
+
+    Attributes:
+        columns: Types of columns in Spark's SQL, such as ``decimal(12,2)``, by their names or globs
+            such as ``*_at``.
+    """
+
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of one table.
+
+    Attributes:
+        columns: Types in the JSON form of a StructType, by names of columns or globs.
+    """
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+    def types_of(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the types of those of some columns that have one."""
+        globs = by_precedence(self.columns)
+        found = {name: next((one for one in globs if matches(one, name)), None) for name in names}
+        return {name: self.columns[glob] for name, glob in found.items() if glob is not None}
+
+
+class SettingsByTable:
+    """Settings of all tables.
+
+    For each setting the pattern counts that says a name most exactly: a name before globs, and a
+    longer glob before a shorter one. Mappings, such as `columns`, are merged.
+    """
+
+    def __init__(
+        self, tables: Mapping[str, TableSettings] | None = None, place: str = "tables"
+    ) -> None:
+        """Take settings by patterns, as a user gave them at some place.
+
+        Raises:
+            ValueError: A setting is unknown, or its value is not valid.
+        """
+        expected = "names of tables, or globs, with their settings"
+        given = _mapping({} if tables is None else tables, place, expected)
+        self._settings: dict[str, dict[str, Any]] = {
+            pattern: dict(_checked(one, f"{place}: {pattern!r}")) for pattern, one in given.items()
+        }
+
+    @property
+    def patterns(self) -> list[str]:
+        """The patterns, the most exact first."""
+        return by_precedence(self._settings)
+
+    def has(self, setting: str) -> bool:
+        """Whether a table has a setting."""
+        return any(setting in one for one in self._settings.values())
+
+    def of(self, names: Iterable[str]) -> Settings:
+        """Return the settings of a table, which has a name for each source that feeds it."""
+        every = [*names]
+        found: dict[str, Any] = {}
+        for pattern in self.patterns:
+            if any(matches(pattern, name) for name in every):
+                for setting, value in self._settings[pattern].items():
+                    held = found.setdefault(setting, value)
+                    if isinstance(value, dict):
+                        found[setting] = {**value, **held}
+        return Settings(**found)
+
+
+def _checked(given: Any, place: str) -> Iterable[tuple[str, Any]]:
+    """Yield settings with their values as `Settings` has them."""
+    for name, value in _mapping(given, place, "settings").items():
+        if name not in _CHECKS:
+            raise ValueError(f"{place}: no setting {name!r}; there are: {', '.join(_CHECKS)}")
+        yield name, _CHECKS[name](value, f"{place}: {name}")
+
+
+def _mapping(value: Any, place: str, expected: str) -> Mapping[str, Any]:
+    """Return a mapping of texts that are not empty."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{place}: expected {expected}, found {value!r}")  # noqa: TRY004 - a value
+    for name in value:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"{place}: a name is text that is not empty, not {name!r}")
+    return value
+
+
+def _columns(value: Any, place: str) -> dict[str, Any]:
+    found = {}
+    for name, text in _mapping(value, place, "names of columns with their types").items():
+        if not isinstance(text, str):
+            raise ValueError(f"{place}: {name!r}: expected a type, found {text!r}")  # noqa: TRY004
+        try:
+            found[name] = type_of_text(text)
+        except ValueError as error:
+            raise ValueError(f"{place}: {name!r}: {error}") from None
+    return found
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {"columns": _columns}
+"""By the names of settings: what returns a value as `Settings` has it, or raises a ValueError."""
