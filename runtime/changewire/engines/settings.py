@@ -5,11 +5,12 @@ The module loads no library of an extra, as `changewire.engines.options`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict
 
 from changewire.changes.sources import by_precedence, matches
+from changewire.engines.partitions import Partition, partition_of
 from changewire.engines.typed.sql_types import type_of_text
 
 
@@ -19,9 +20,16 @@ class TableSettings(TypedDict, total=False):
     Attributes:
         columns: Types of columns in Spark's SQL, such as ``decimal(12,2)``, by their names or globs
             such as ``*_at``.
+        partition_by: Columns that a table is partitioned by. Tables of Iceberg also have transforms
+            such as ``days(created_at)`` and ``bucket(16, id)``.
+        cluster_by: Columns of the liquid clustering of a Delta table, which Spark makes.
+        properties: Properties of a table, such as ``delta.enableChangeDataFeed``.
     """
 
     columns: Mapping[str, str]
+    partition_by: Sequence[str]
+    cluster_by: Sequence[str]
+    properties: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -30,15 +38,30 @@ class Settings:
 
     Attributes:
         columns: Types in the JSON form of a StructType, by names of columns or globs.
+        partition_by: Columns that partition the table, or transforms of them.
+        cluster_by: Columns that it is clustered by.
+        properties: Its properties.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
+    partition_by: tuple[Partition, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def laid_out_by(self) -> list[str]:
+        """The columns that the table is partitioned or clustered by."""
+        return [*(one.column for one in self.partition_by), *self.cluster_by]
 
     def types_of(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the types of those of some columns that have one."""
         globs = by_precedence(self.columns)
         found = {name: next((one for one in globs if matches(one, name)), None) for name in names}
         return {name: self.columns[glob] for name, glob in found.items() if glob is not None}
+
+
+NONE: Final = Settings()
+"""Of a table of which nothing is asked."""
 
 
 class SettingsByTable:
@@ -67,9 +90,22 @@ class SettingsByTable:
         """The patterns, the most exact first."""
         return by_precedence(self._settings)
 
-    def has(self, setting: str) -> bool:
-        """Whether a table has a setting."""
-        return any(setting in one for one in self._settings.values())
+    def check_format(self, table_format: str) -> None:
+        """Check that tables of a format can have what is asked of them.
+
+        Raises:
+            ValueError: They cannot.
+        """
+        transforms = [one for each in self.all_of("partition_by") for one in each if one.transform]
+        if transforms and table_format == "delta":
+            text = f"{transforms[0].transform} of `tables`: tables of Delta have partitions by"
+            raise ValueError(f"{text} columns; add a column, or use cluster_by")
+        if self.all_of("cluster_by") and table_format == "iceberg":
+            raise ValueError("cluster_by of `tables` is for Delta; tables of Iceberg have none")
+
+    def all_of(self, setting: str) -> list[Any]:
+        """Return all values of a setting."""
+        return [one[setting] for one in self._settings.values() if setting in one]
 
     def of(self, names: Iterable[str]) -> Settings:
         """Return the settings of a table, which has a name for each source that feeds it."""
@@ -114,5 +150,37 @@ def _columns(value: Any, place: str) -> dict[str, Any]:
     return found
 
 
-_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {"columns": _columns}
+def _names(value: Any, place: str) -> tuple[str, ...]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+    if not is_list or not all(isinstance(one, str) and one for one in value):
+        raise ValueError(f"{place}: expected a list of columns, found {value!r}")
+    if len({*value}) < len(value):
+        raise ValueError(f"{place}: a column is named twice in {value!r}")
+    return tuple(value)
+
+
+def _partitions(value: Any, place: str) -> tuple[Partition, ...]:
+    return tuple(map(partition_of, _names(value, place)))
+
+
+def _properties(value: Any, place: str) -> dict[str, str]:
+    found = _mapping(value, place, "names of properties with their texts")
+    for name, text in found.items():
+        if not isinstance(text, str):
+            raise ValueError(f"{place}: {name!r}: expected text, found {text!r}")  # noqa: TRY004
+        if name.startswith(_OWN):
+            raise ValueError(f"{place}: {name!r}: properties {_OWN}* are those of changewire")
+        if not {*name, *text}.isdisjoint(_QUOTES):
+            raise ValueError(f"{place}: {name!r}: a property has no quotes and no backslashes")
+    return dict(found)
+
+
+_OWN: Final = "changewire."
+_QUOTES: Final = "'\"\\`"
+_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "columns": _columns,
+    "partition_by": _partitions,
+    "cluster_by": _names,
+    "properties": _properties,
+}
 """By the names of settings: what returns a value as `Settings` has it, or raises a ValueError."""

@@ -46,9 +46,14 @@ def test_columns_have_globs_too() -> None:
         ([], "tables: expected names of tables, or globs, with their settings, found []"),
         ({"": {}}, "tables: a name is text that is not empty, not ''"),
         ({"t": 1}, "tables: 't': expected settings, found 1"),
-        ({"t": {"colums": {}}}, "tables: 't': no setting 'colums'; there are: columns"),
+        ({"t": {"colums": {}}}, "tables: 't': no setting 'colums'; there are: columns, "),
         ({"t": {"columns": ["a"]}}, "tables: 't': columns: expected names of columns with their"),
         ({"t": {"columns": {"a": 5}}}, "tables: 't': columns: 'a': expected a type, found 5"),
+        ({"t": {"partition_by": "a"}}, "tables: 't': partition_by: expected a list of columns"),
+        ({"t": {"cluster_by": ["a", "a"]}}, "tables: 't': cluster_by: a column is named twice"),
+        ({"t": {"properties": {"a": True}}}, "tables: 't': properties: 'a': expected text"),
+        ({"t": {"properties": {"changewire.keys": ""}}}, "are those of changewire"),
+        ({"t": {"properties": {"a": "it's"}}}, "a property has no quotes and no backslashes"),
         ({"t": {"columns": {"a": "txt"}}}, "tables: 't': columns: 'a': 'txt' is not a type"),
     ],
 )
@@ -57,3 +62,15 @@ def test_errors_name_the_place(tables: Any, reason: str) -> None:
     with pytest.raises(ValueError, match=r"^tables: ") as error:
         TableOptions("lake/{table}", tables=tables)
     assert reason in str(error.value)
+
+
+def test_partitions_are_columns_or_transforms() -> None:
+    """What is no transform is the name of a column."""
+    texts = ["days(made at)", "bucket(16, id)", "hours(x", "bucket(id)"]
+    (found,) = SettingsByTable({"t": {"partition_by": texts}}).all_of("partition_by")
+    assert found == (
+        ("made at", "days", 0),
+        ("id", "bucket", 16),
+        ("hours(x", "", 0),
+        ("bucket(id)", "", 0),
+    )

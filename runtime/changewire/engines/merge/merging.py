@@ -100,7 +100,10 @@ class Merges:
             found = mutations_of(
                 rows, numbers, gone, with_user_key=USER_KEY in one.shape.schema.names
             )
-            merge = TableMerge(options, self.log, known, target, one.shape, floors, rows)
+            merge = TableMerge(
+                *(options, self.log, known, target),
+                *(one.shape, one.settings, floors, rows),
+            )
             try:
                 counts, failures = retried(target.name, partial(merge, found))
             except UnwritableError as error:

@@ -19,6 +19,7 @@ from changewire.engines.merge.mutations import NUMBER, fitted, without
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.sieve import Sieve
 from changewire.engines.merge.table import ConstraintError, LocalTable, made
+from changewire.engines.settings import Settings
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
@@ -38,13 +39,14 @@ class TableMerge:
     known: KnownLog
     target: Target
     shape: Shape
+    settings: Settings
     floors: Floors
     batch: pa.Table
 
     def __call__(self, mutations: pa.Table) -> tuple[Counter[str], dict[int, Refusal]]:
         """Merge mutations; return what was done, and which changes the table cannot take."""
         counts, source = Counter[str](), self.known.tables.sources.get(self.target)
-        table = made(self.target.name, self.shape, self.log.id, source)
+        table = made(self.target.name, self.shape, self.log.id, source, self.settings)
         if self.floors.truncate > OLDEST:
             counts["deleted"] += table.truncate(self.floors.truncated)
         found, failures, rounded = fitted(mutations, self.shape)

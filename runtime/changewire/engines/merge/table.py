@@ -35,6 +35,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
+from changewire.engines.settings import Settings
 from changewire.engines.typed.own import ROWS, RowOptions, rows_in, rows_text
 from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
@@ -199,10 +200,12 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
     return found
 
 
-def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable:
+def made(
+    name: str, shape: Shape, log: str, source: Source | None, settings: Settings
+) -> LocalTable:
     """Return a table, made if it does not exist, with all columns that its shape has.
 
-    It remembers the source, if there is one.
+    It remembers the source, if there is one. Settings are those of a new table.
     """
     schema = schema_of(shape)
     owned = owned_by(log, shape.keys, source)
@@ -212,7 +215,12 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
             DeltaTable.create(
-                name, schema, mode="ignore", configuration=owned, raise_if_key_not_exists=False
+                name,
+                schema,
+                mode="ignore",
+                partition_by=[one.column for one in settings.partition_by],
+                configuration={**settings.properties, **owned},
+                raise_if_key_not_exists=False,
             )
     table = delta.opened(name)
     if table is None:

@@ -72,7 +72,7 @@ def auto_columns(
         there: The table's columns; None if it does not exist.
         carried: Columns of the messages of the batch.
         how: Whether a table that exists gets other columns.
-        rules: What tables can have.
+        rules: The rules of its format.
         given: Types that a user gave, by names of columns, whatever messages declare or show.
     """
     found: dict[str, _Field] = {one["name"]: one for one in (there or struct_json([]))["fields"]}

@@ -104,7 +104,7 @@ def applied_options(
     reserved, by_table = reserved_places(template, places), types_by_table(asked.row_schema)
     rows = {name: _rows(one, decode_options) for name, one in by_table.items()}
     settings = SettingsByTable(asked.tables)
-    if settings.has("columns") and not _has_auto(rows):
+    if settings.all_of("columns") and not _has_auto(rows):
         raise ValueError("columns of `tables` are for tables with row_schema='auto'")
     return {
         "tables": asked,

@@ -10,9 +10,10 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import msgspec
 from msgspec import Raw
 
+from changewire.engines.declared import VOID
 from changewire.engines.errors import OutputError
 from changewire.engines.options import SchemaEvolution
-from changewire.engines.settings import Settings
+from changewire.engines.settings import NONE, Settings
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
@@ -99,6 +100,10 @@ class TableRules(Protocol[ShapeT_co]):
         """Whether values of a type, which has no map, can be compared, so that they name rows."""
         ...
 
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        """Return why a new table cannot be partitioned by a column; None if it can."""
+        ...
+
     def shape(
         self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions
     ) -> ShapeT_co:
@@ -131,6 +136,7 @@ class TablePlan(Generic[ShapeT]):
         has_changed: Whether the table exists, and has other columns.
         is_usable: Whether any change can be applied to it.
         named: Columns that the messages of the batch, or settings, name.
+        settings: What is asked of it.
     """
 
     shape: ShapeT | None
@@ -138,6 +144,7 @@ class TablePlan(Generic[ShapeT]):
     has_changed: bool = False
     is_usable: bool = True
     named: frozenset[str] = frozenset()
+    settings: Settings = NONE
 
 
 def plans(
@@ -181,7 +188,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     """Return how a table, whose changes come from routes, has its rows after a batch."""
     rows, how = options.rows_of(table.target), options.row_options(table.target)
     if isinstance(rows, str) and rows == "json":
-        return TablePlan(rules.shape(None, (), how))
+        if table.columns is None and settings.laid_out_by:
+            return unusable(routes, _layout_refusal("its rows are JSON text"))
+        return TablePlan(rules.shape(None, (), how), settings=settings)
     if isinstance(rows, str) and table.is_text:
         text = "its rows are JSON text: use row_schema='json', or rebuild it with row_schema='auto'"
         raise OutputError(f"{table.target.name}: {text}")
@@ -190,7 +199,10 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
         carried = [one for route in routes for one in sources.columns.get(route, ())]
-        carried += user_key_column(routes) if carried else []
+        if carried:
+            carried += user_key_column(routes)
+            # Without a message that has a value of it, a column is made if its type is given.
+            carried += [CarriedColumn(one, VOID, 0, ()) for one in settings.laid_out_by]
         given = _types(table, carried, settings, rules)
         columns = auto_columns(table.columns, carried, evolution, rules, given)
         how = how._replace(given=_checked_types(table.target, columns, given))
@@ -204,13 +216,41 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         return unusable(routes, Refusal("key-mismatch", "/key", fault))
     if not keys or not columns["fields"]:
         return TablePlan(None, refusals)
+    is_new = table.columns is None
+    fault = _layout_fault(settings, columns, keys, rules) if is_new else None
+    if fault is not None:
+        return unusable(routes, _layout_refusal(fault))
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
     all_named = frozenset({*keys, *named})
     try:
         shape = rules.shape(_written(columns, table.named, all_named), keys, how)
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
-    return TablePlan(shape, refusals, has_changed, named=all_named)
+    return TablePlan(shape, refusals, has_changed, named=all_named, settings=settings)
+
+
+def _layout_fault(
+    settings: Settings, columns: StructJson, keys: tuple[str, ...], rules: TableRules[Any]
+) -> str | None:
+    """Return why a new table cannot be partitioned or clustered as it should; None if it can."""
+    if settings.partition_by and settings.cluster_by:
+        return "it cannot have both `partition_by` and `cluster_by`"
+    types = {field["name"]: field["type"] for field in columns["fields"]}
+    for name in settings.laid_out_by:
+        if name not in types:
+            return f"no message has a value of column {name!r} yet; give its type by `columns`"
+        if not isinstance(types[name], str):
+            return f"column {name!r} is {sql_name(types[name])}, which has no order"
+    faults = (
+        rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
+        for one in settings.partition_by
+    )
+    return next(filter(None, faults), None)
+
+
+def _layout_refusal(fault: str) -> Refusal:
+    text = f"the table cannot be made with its partitions: {fault}"
+    return Refusal("partition-mismatch", "/source", text)
 
 
 def _types(

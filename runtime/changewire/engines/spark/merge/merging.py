@@ -200,6 +200,7 @@ class BatchMerge:
             named=found.named,
             has_changed=has_changed,
             source=self.known.tables.sources.get(part.target),
+            settings=found.settings,
         )
         if options.tables.view is not None and (part.is_new or has_changed):
             part.table.view(self.spark, view_of(options.tables.view, part.target), part.shape)

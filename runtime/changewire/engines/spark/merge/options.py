@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.options import TableOptions
+from changewire.engines.settings import SettingsByTable
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import TableFormat, format_of
 from changewire.engines.typed.options import AppliedOptions, applied_options
@@ -37,6 +38,8 @@ def apply_options(
     if asked.view is not None:
         _check_view(asked.view, template.fields, asked.deletes)
     found = applied_options(decode_options, asked, template, [log.target, checkpoint])
+    settings: SettingsByTable = found["settings"]
+    settings.check_format(log.table_format)
     return ApplyOptions(**found, log=log, checkpoint=checkpoint)
 
 

@@ -100,6 +100,9 @@ class _Rules(NamedTuple):
         del kind  # Spark compares all but maps
         return True
 
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        return self.tables.part_fault(name, kind, is_key=is_key)
+
     def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
         return JsonShape() if columns is None else TypedShape(_struct(columns), keys, how)
 

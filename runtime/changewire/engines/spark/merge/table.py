@@ -22,6 +22,7 @@ from changewire.engines.applied import (
 )
 from changewire.engines.errors import OwnerError
 from changewire.engines.retries import WriteConflictError, retried
+from changewire.engines.settings import NONE, Settings
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import existing_schema
@@ -111,19 +112,22 @@ class SparkTable:
         named: frozenset[str],
         has_changed: bool,
         source: Source | None,
+        settings: Settings,
     ) -> There:
         """Make the table if it does not exist, or give it new columns; return it.
 
         It remembers the source, if there is one; `named` are the columns that the messages of the
-        batch, or settings, name.
+        batch, or settings, name. `settings` are those of a new table.
         """
         owned, columns = owned_by(query, shape.keys, source), shape.columns
         if there is None:
             named = frozenset(columns.names)
             if shape.is_typed:
                 owned |= _named(shape, named)
-            self.format.create(spark, self.target, columns, owned)
+            self.format.create(spark, self.target, columns, owned, settings)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
+            if settings != NONE:  # they may ask for what the table allows
+                return self.read(spark) or There(columns, shape.keys, owned, named)
             return There(columns, shape.keys, owned, named)
         if has_changed:
             self.format.evolve(spark, self.target, columns)
