@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from changewire.cli.options import choice_option, text_option
-from changewire.engines.options import DELETES, MISFITS, TABLE_FORMATS
+from changewire.engines.options import TABLE_FORMATS
+from changewire.engines.settings import DELETES, MISFITS
 
 Output: TypeAlias = Annotated[
     str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -121,7 +121,7 @@ class KnownLog:
             if wanted(one) and target in self.targets(source, op):
                 yield one
 
-    def deleted(self, targets: Iterable[Target], *, are_flagged: bool) -> dict[Target, int]:
+    def deleted(self, targets: Iterable[Target], flagged: Collection[Target]) -> dict[Target, int]:
         """Return the greatest first number of the sequence of a delete that a table may lack.
 
         Tables without one are left out. A table in which deleted rows are flagged has all
@@ -129,10 +129,10 @@ class KnownLog:
         """
         found = dict.fromkeys(targets)
         for (source, op), one in self._facts.items():
-            if one.deleted is None or (are_flagged and not goes_to_all(op, source)):
+            if one.deleted is None:
                 continue
             for target in self.targets(source, op):
-                if target in found:
+                if target in found and (target not in flagged or goes_to_all(op, source)):
                     found[target] = max(one.deleted, found[target] or one.deleted)
         return {target: number for target, number in found.items() if number is not None}
 

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
-from changewire.engines.settings import SettingsByTable, TableSettings
+from changewire.engines.settings import (
+    DELETES,
+    MISFITS,
+    Deletes,
+    Misfits,
+    SettingsByTable,
+    TableSettings,
+)
 from changewire.tables.chosen import Chosen, chosen_tables
 from changewire.tables.names import absolute
 
@@ -39,15 +46,6 @@ Numbers = Literal["round", "refuse"]
 NUMBERS: Final[tuple[str, ...]] = get_args(Numbers)
 """Result for a change with a number that a column of doubles lacks: the number is
 rounded and counted, or the change is refused."""
-
-Misfits = Literal["rescue", "refuse"]
-MISFITS: Final[tuple[str, ...]] = get_args(Misfits)
-"""Result for a row with a value that does not fit its column, or that has none: the column is NULL
-and the value is kept in ``_changewire.rescued``, or the change is refused."""
-
-Deletes = Literal["remove", "flag"]
-DELETES: Final[tuple[str, ...]] = get_args(Deletes)
-"""What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
 
 CATALOG: Final = "changewire"
 """Name of the catalog of Iceberg's tables in an output folder."""

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Literal, TypedDict, get_args
 
 from changewire.changes.sources import by_precedence, matches
 from changewire.engines.partitions import Partition, partition_of
 from changewire.engines.typed.sql_types import type_of_text
+
+Misfits = Literal["rescue", "refuse"]
+MISFITS: Final[tuple[str, ...]] = get_args(Misfits)
+"""Result for a row with a value that does not fit its column, or that has none: the column is NULL
+and the value is kept in ``_changewire.rescued``, or the change is refused."""
+
+Deletes = Literal["remove", "flag"]
+DELETES: Final[tuple[str, ...]] = get_args(Deletes)
+"""What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
 
 
 class TableSettings(TypedDict, total=False):
@@ -24,12 +33,16 @@ class TableSettings(TypedDict, total=False):
             such as ``days(created_at)`` and ``bucket(16, id)``.
         cluster_by: Columns of the liquid clustering of a Delta table, which Spark makes.
         properties: Properties of a table, such as ``delta.enableChangeDataFeed``.
+        deletes: As for `apply_changes`.
+        misfits: As for `apply_changes`.
     """
 
     columns: Mapping[str, str]
     partition_by: Sequence[str]
     cluster_by: Sequence[str]
     properties: Mapping[str, str]
+    deletes: Deletes
+    misfits: Misfits
 
 
 @dataclass(frozen=True)
@@ -41,12 +54,21 @@ class Settings:
         partition_by: Columns that partition the table, or transforms of them.
         cluster_by: Columns that it is clustered by.
         properties: Its properties.
+        deletes: Fate of its deleted rows.
+        misfits: Fate of values that do not fit; None for that of the kind of its rows.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
     partition_by: tuple[Partition, ...] = ()
     cluster_by: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
+    deletes: Deletes = "remove"
+    misfits: Misfits | None = None
+
+    @property
+    def keeps_deleted(self) -> bool:
+        """Whether deleted rows stay in the table."""
+        return self.deletes == "flag"
 
     @property
     def laid_out_by(self) -> list[str]:
@@ -107,8 +129,11 @@ class SettingsByTable:
         """Return all values of a setting."""
         return [one[setting] for one in self._settings.values() if setting in one]
 
-    def of(self, names: Iterable[str]) -> Settings:
-        """Return the settings of a table, which has a name for each source that feeds it."""
+    def of(self, names: Iterable[str], **others: Any) -> Settings:
+        """Return the settings of a table, which has a name for each source that feeds it.
+
+        `others` are the settings of tables that have no own ones.
+        """
         every = [*names]
         found: dict[str, Any] = {}
         for pattern in self.patterns:
@@ -117,7 +142,7 @@ class SettingsByTable:
                     held = found.setdefault(setting, value)
                     if isinstance(value, dict):
                         found[setting] = {**value, **held}
-        return Settings(**found)
+        return Settings(**{**others, **found})
 
 
 def _checked(given: Any, place: str) -> Iterable[tuple[str, Any]]:
@@ -163,6 +188,15 @@ def _partitions(value: Any, place: str) -> tuple[Partition, ...]:
     return tuple(map(partition_of, _names(value, place)))
 
 
+def _one_of(*words: str) -> Callable[[Any, str], Any]:
+    def check(value: Any, place: str) -> Any:
+        if value not in words:
+            raise ValueError(f"{place}: {value!r} is not one of: {', '.join(words)}")
+        return value
+
+    return check
+
+
 def _properties(value: Any, place: str) -> dict[str, str]:
     found = _mapping(value, place, "names of properties with their texts")
     for name, text in found.items():
@@ -182,5 +216,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "partition_by": _partitions,
     "cluster_by": _names,
     "properties": _properties,
+    "deletes": _one_of(*DELETES),
+    "misfits": _one_of(*MISFITS),
 }
 """By the names of settings: what returns a value as `Settings` has it, or raises a ValueError."""

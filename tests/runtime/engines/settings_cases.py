@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from tests.runtime.engines.merge.messages import message
@@ -29,6 +30,30 @@ def later() -> list[bytes]:
     gone = message("DELETE", 2, {"id": 2}, types=TYPES)
     return [write(1, 2, day="2026-01-03"), gone, write(3, day="soon")]
 
+
+FATES: dict[str, Any] = {
+    "*": {"columns": {"day": "date"}},
+    "d.*": {"deletes": "flag", "misfits": "refuse"},
+    "d.u": {"deletes": "remove", "misfits": "rescue"},
+}
+
+
+def fates() -> list[bytes]:
+    """Return messages of two tables: deletes, one that is late, and values that do not fit."""
+    sent = []
+    for table in ("t", "u"):
+        gone = message("DELETE", 3, {"id": 1}, table=table, types=TYPES)
+        late = write(1, 2, table, day="2026-01-01")
+        sent += [write(1, 1, table), gone, late, write(2, 1, table, day="2026-01-02")]
+        sent.append(write(2, 2, table, day="soon"))
+    return sent
+
+
+FATES_OF_ROWS = {
+    "t": [(1, None, True, None), (2, date(2026, 1, 2), False, None)],
+    "u": [(2, None, False, '{"day":"soon"}')],
+}
+"""Rows: id, day, whether they are deleted, and what is rescued."""
 
 FAULTS: tuple[tuple[dict[str, Any], str], ...] = (
     (

@@ -51,6 +51,8 @@ def test_columns_have_globs_too() -> None:
         ({"t": {"columns": {"a": 5}}}, "tables: 't': columns: 'a': expected a type, found 5"),
         ({"t": {"partition_by": "a"}}, "tables: 't': partition_by: expected a list of columns"),
         ({"t": {"cluster_by": ["a", "a"]}}, "tables: 't': cluster_by: a column is named twice"),
+        ({"t": {"deletes": "keep"}}, "tables: 't': deletes: 'keep' is not one of: remove, flag"),
+        ({"t": {"misfits": None}}, "tables: 't': misfits: None is not one of: rescue, refuse"),
         ({"t": {"properties": {"a": True}}}, "tables: 't': properties: 'a': expected text"),
         ({"t": {"properties": {"changewire.keys": ""}}}, "are those of changewire"),
         ({"t": {"properties": {"a": "it's"}}}, "a property has no quotes and no backslashes"),

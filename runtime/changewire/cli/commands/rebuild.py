@@ -75,7 +75,7 @@ def rebuild(
         "one_table": one_table,
         "only_tables": only_tables or None,
         "except_tables": except_tables or None,
-        "deletes": deletes or "remove",
+        "deletes": deletes,
     }
 
     def job(spark: "SparkSession", table_format: str) -> list[str]:

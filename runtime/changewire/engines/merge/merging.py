@@ -86,7 +86,8 @@ class Merges:
         self.log.add_refused(rows, refused)
         kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())
         befores = moved(rows.filter(kept), self.log, self.counts) if has_befores else {}
-        deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
+        flagged = {target for target, one in planned.items() if one.settings.keeps_deleted}
+        deleted = known.deleted(planned, flagged)
         for target, one in planned.items():
             if one.shape is None:
                 continue
@@ -131,7 +132,7 @@ class Merges:
     ) -> TablePlan[Shape]:
         """Return how a table has its rows after a batch."""
         found, options = TableThere(target, None, None), self.options
-        settings = options.settings.of(self.known.names(target, keys))
+        settings = options.settings_of(self.known.names(target, keys))
         try:
             table = there(target.name, self.log.id, adopts=options.adopts)
             if table is not None:
@@ -142,7 +143,7 @@ class Merges:
                 )
             plan = table_plan(found, keys, sources, options, settings, DeltaRsRules())
             if table is not None and plan.shape is not None:
-                table.check(plan.shape, keeps_deleted=options.keeps_deleted)
+                table.check(plan.shape, keeps_deleted=settings.keeps_deleted)
         except UnwritableError as error:
             return unusable(keys, error.refusal)
         return plan

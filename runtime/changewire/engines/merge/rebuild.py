@@ -16,12 +16,13 @@ from changewire.engines.merge import delta
 from changewire.engines.merge.by_log import LogContent, content_of, table_there
 from changewire.engines.merge.constraints import arrow_columns, constraints_of, padded, violated
 from changewire.engines.merge.log import log_there
-from changewire.engines.merge.options import LocalOptions, local_options
+from changewire.engines.merge.options import local_options
 from changewire.engines.merge.plan import shape_of
 from changewire.engines.merge.table import LocalTable
 from changewire.engines.merge.verify import key_texts, rows_in
-from changewire.engines.options import Deletes, TableOptions
+from changewire.engines.options import TableOptions
 from changewire.engines.retries import retried
+from changewire.engines.settings import Deletes
 from changewire.tables.names import Target
 from changewire.tables.row_state import COLUMN
 
@@ -34,7 +35,7 @@ def rebuild(
     where: str | None = None,
     default_table: str | None = None,
     apply_truncates: bool = False,
-    deletes: Deletes = "remove",
+    deletes: Deletes | None = None,
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
@@ -53,7 +54,8 @@ def rebuild(
         where: Condition in SQL on rows of the log, such as ``"timestamp >= '2026-07-01'"``.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates are applied.
-        deletes: As for `apply_changes`.
+        deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
+            last run said, which tables remember.
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
@@ -75,7 +77,6 @@ def rebuild(
         one_table=one_table,
         only_tables=only_tables,
         except_tables=except_tables,
-        deletes=deletes,
     )
     how = local_options(None, asked, log=log)
     there = log_there(how)
@@ -86,19 +87,20 @@ def rebuild(
     content = content_of(read, how.routing, with_truncates=apply_truncates)
     chosen = content.known.chosen(tables)
     for one in chosen:
-        retried(one.name, partial(_rebuilt, one, content, how, there.id))
+        retried(one.name, partial(_rebuilt, one, content, there.id, deletes))
     return [one.name for one in chosen]
 
 
-def _rebuilt(target: Target, content: LogContent, options: LocalOptions, log: str) -> None:
+def _rebuilt(target: Target, content: LogContent, log: str, deletes: Deletes | None) -> None:
     """Give a table the rows that the log says; columns that nothing names stay as they are."""
     table = table_there(target.name, log)
     if table is None:
         raise OutputError(f"{target.name}: no table to rebuild; apply_changes makes tables")
     shape = shape_of(table)
-    table.check(shape, keeps_deleted=options.keeps_deleted)
+    keeps_deleted = table.keeps(deletes)
+    table.check(shape, keeps_deleted=keeps_deleted)
     rows = content.rows_of(target, shape)
-    if not options.keeps_deleted:
+    if not keeps_deleted:
         rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
     rows = padded(_with_others(rows, target.name, table, shape), table.table)
     names = violated(target.name, rows, constraints_of(table.table))

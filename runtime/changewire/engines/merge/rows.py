@@ -63,7 +63,7 @@ class TableMerge:
             try:
                 if len(rows):
                     counts += table.merge(
-                        rows, self.shape, keeps_deleted=self.options.keeps_deleted
+                        rows, self.shape, keeps_deleted=self.settings.keeps_deleted
                     )
             except ConstraintError as error:
                 broken = self._broken(found, rows, table, deletes)
@@ -80,7 +80,7 @@ class TableMerge:
         self, found: pa.Table, rows: pa.Table, table: LocalTable, deletes: Mapping[str, Order]
     ) -> dict[int, str]:
         """Return which constraints mutations break, by their numbers among those of the table."""
-        keys = table.suspects(rows, self.shape, keeps_deleted=self.options.keeps_deleted)
+        keys = table.suspects(rows, self.shape, keeps_deleted=self.settings.keeps_deleted)
         indexed = found.append_column("index", pa.array(range(len(found)), pa.int64()))
         those = indexed.filter(pc.is_in(found["key"], pa.array(sorted(keys), pa.string())))
         batch: dict[str, list[dict[str, Any]]] = {}
@@ -92,7 +92,7 @@ class TableMerge:
             held,
             self.floors.truncated,
             deletes,
-            self.options.keeps_deleted,
+            self.settings.keeps_deleted,
             table.violated,
         )
         return sieve.refused(batch)

@@ -16,6 +16,8 @@ from deltalake.table import TableMerger
 from changewire.engines.applied import (
     COLUMNS,
     columns_in,
+    deletes_in,
+    keeps_deleted,
     keys_in,
     owned_by,
     owner_in,
@@ -35,7 +37,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
-from changewire.engines.settings import Settings
+from changewire.engines.settings import Deletes, Settings
 from changewire.engines.typed.own import ROWS, RowOptions, rows_in, rows_text
 from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
@@ -85,6 +87,10 @@ class LocalTable:
         """Return its columns but that of states."""
         fields = delta.columns_of(self.table.schema())["fields"]
         return struct_json([field for field in fields if field["name"] != COLUMN])
+
+    def keeps(self, deletes: Deletes | None) -> bool:
+        """Whether deleted rows stay in the table, by an option or what the last run said."""
+        return keeps_deleted(self.table.metadata().configuration, deletes)
 
     def check(self, shape: Shape, *, keeps_deleted: bool) -> None:
         """Refuse a table that cannot be written, or that cannot be kept right and is new here."""
@@ -205,7 +211,7 @@ def made(
 ) -> LocalTable:
     """Return a table, made if it does not exist, with all columns that its shape has.
 
-    It remembers the source, if there is one. Settings are those of a new table.
+    It remembers the source, if there is one.
     """
     schema = schema_of(shape)
     owned = owned_by(log, shape.keys, source)
@@ -214,6 +220,7 @@ def made(
         owned[ROWS] = rows_text(shape.how, shape.schema)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
+            owned |= deletes_in({}, settings.deletes)
             DeltaTable.create(
                 name,
                 schema,
@@ -232,7 +239,9 @@ def made(
         with delta.reported(name):
             table.alter.add_columns(lacking)
     delta.check_columns(name, table.schema(), schema, _ADVICE)
-    if not owned.items() <= table.metadata().configuration.items():
+    properties = table.metadata().configuration
+    owned |= deletes_in(properties, settings.deletes)
+    if not owned.items() <= properties.items():
         with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)
     return found

@@ -14,7 +14,7 @@ from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.by_table import Unmatched
 from changewire.engines.known import KnownLog
 from changewire.engines.options import TableOptions
-from changewire.engines.settings import SettingsByTable
+from changewire.engines.settings import Settings, SettingsByTable
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, Template
@@ -46,11 +46,6 @@ class AppliedOptions:
     settings: SettingsByTable
 
     @property
-    def keeps_deleted(self) -> bool:
-        """Whether deleted rows stay in tables."""
-        return self.tables.deletes == "flag"
-
-    @property
     def are_typed(self) -> bool:
         """Whether a table has columns of a type."""
         return ANY not in self.rows or any(one != "json" for one in self.rows.values())
@@ -70,9 +65,14 @@ class AppliedOptions:
         name = ".".join(target.origin)
         return self.rows.get(name, self.rows.get(ANY, "auto"))
 
-    def row_options(self, target: Target) -> RowOptions:
+    def settings_of(self, names: Iterable[str]) -> Settings:
+        """Return what is asked of a table, which has some names."""
+        tables = self.tables
+        return self.settings.of(names, deletes=tables.deletes, misfits=tables.misfits)
+
+    def row_options(self, target: Target, settings: Settings) -> RowOptions:
         """Return how the values of the changes of a table become columns."""
-        rows, asked = self.rows_of(target), self.tables.misfits
+        rows, asked = self.rows_of(target), settings.misfits
         is_exact = self.tables.numbers == "refuse"
         if isinstance(rows, str):
             return RowOptions(is_exact, asked or "rescue")

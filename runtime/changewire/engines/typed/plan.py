@@ -186,7 +186,7 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     rules: TableRules[ShapeT],
 ) -> TablePlan[ShapeT]:
     """Return how a table, whose changes come from routes, has its rows after a batch."""
-    rows, how = options.rows_of(table.target), options.row_options(table.target)
+    rows, how = options.rows_of(table.target), options.row_options(table.target, settings)
     if isinstance(rows, str) and rows == "json":
         if table.columns is None and settings.laid_out_by:
             return unusable(routes, _layout_refusal("its rows are JSON text"))

@@ -10,9 +10,12 @@ import pytest
 from tests.runtime.engines.merge.lake import lake_in
 from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.settings_cases import (
+    FATES,
+    FATES_OF_ROWS,
     FAULTS,
     PARTITIONED,
     PROPERTIES,
+    fates,
     first,
     later,
     write,
@@ -62,6 +65,25 @@ def test_tables_are_made_with_partitions_and_properties(
     if table_format == "iceberg":
         described = spark.sql(f"DESCRIBE {tables['t']}").collect()
         assert {one["data_type"] for one in described} >= {*TRANSFORMS}
+
+
+def test_deletes_and_misfits_by_table(spark: SparkSession, tmp_path: Path) -> None:
+    """One table keeps its deleted rows and refuses values, another one does neither."""
+    lake, sent = lake_in("delta", spark, tmp_path), records(*fates())
+    lake.send_records(sent[::2])
+    lake.send_records(sent[1::2])
+    lake.apply_messages(spark, format="dataworks-json", row_schema="auto", tables=FATES)
+    columns = ("id", "day", "_changewire.deleted", "_changewire.rescued")
+    for name, expected in FATES_OF_ROWS.items():
+        found = lake.table(spark, name).orderBy("id").select(*columns).collect()
+        assert [*map(tuple, found)] == expected
+    refused = lake.log(spark).where("kind = 'refused'").collect()
+    assert [row["offset"] for row in refused] == [4]
+    places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
+    log = places.pop("log")
+    assert cws.verify(spark, log, **places).collect() == []
+    cws.rebuild(spark, log, **places)
+    assert cws.verify(spark, log, **places).collect() == []
 
 
 def test_delta_is_clustered(spark: SparkSession, tmp_path: Path) -> None:

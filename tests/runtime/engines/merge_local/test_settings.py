@@ -11,9 +11,12 @@ from deltalake import DeltaTable
 from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.engines.settings_cases import (
+    FATES,
+    FATES_OF_ROWS,
     FAULTS,
     PARTITIONED,
     PROPERTIES,
+    fates,
     first,
     later,
     write,
@@ -45,6 +48,24 @@ def test_tables_are_made_with_partitions_and_properties(tmp_path: Path) -> None:
     cwd.rebuild(**lake.places)
     assert rows(lake) == left
     assert DeltaTable(f"{tmp_path}/tables/t").metadata().partition_columns == ["day"]
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+def test_deletes_and_misfits_by_table(tmp_path: Path, batch: int) -> None:
+    """One table keeps its deleted rows and refuses values, another one does neither."""
+    lake, sent = Lake(tmp_path), records(*fates())
+    for start in range(0, len(sent), batch):
+        part = sent[start : start + batch]
+        lake.apply_records(part, row_schema="auto", tables=FATES)
+    for name, expected in FATES_OF_ROWS.items():
+        found = sorted(lake.rows(name), key=lambda row: int(row["id"]))
+        states = [(row["_changewire"]["deleted"], row["_changewire"]["rescued"]) for row in found]
+        both = zip(found, states, strict=True)
+        assert [(row["id"], row["day"], *state) for row, state in both] == expected
+    assert [row["offset"] for row in lake.log("refused")] == [4]
+    assert len(cwd.verify(**lake.places)) == 0
+    cwd.rebuild(**lake.places)
+    assert len(cwd.verify(**lake.places)) == 0
 
 
 @pytest.mark.parametrize(("settings", "reason"), FAULTS)

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import keeps_deleted
 from changewire.engines.errors import OutputError
+from changewire.engines.settings import Deletes
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import LENIENT
@@ -37,7 +39,7 @@ def rebuild(
     table_format: str = "delta",
     default_table: str | None = None,
     apply_truncates: bool = False,
-    deletes: str = "remove",
+    deletes: Deletes | None = None,
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
@@ -57,7 +59,8 @@ def rebuild(
         table_format: Format of log and tables.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates are applied.
-        deletes: As for `apply_changes`.
+        deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
+            last run said, which tables remember.
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
@@ -88,7 +91,8 @@ def rebuild(
                 text = f"{table.target}: no table to rebuild; apply_changes makes tables"
                 raise OutputError(text)
             found = rows_of_log(mine, rows, shape_of(there), known.truncated(one))
-            _overwrite(table, there, found, keeps_deleted=deletes == "flag")
+            is_kept = keeps_deleted(there.properties, deletes)
+            _overwrite(table, there, found, keeps_deleted=is_kept)
             made.append(one.name)
     return made
 

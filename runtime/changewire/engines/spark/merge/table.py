@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.applied import (
     COLUMNS,
     decided_name,
+    deletes_in,
     keys_in,
     owned_by,
     property_text,
@@ -22,7 +23,7 @@ from changewire.engines.applied import (
 )
 from changewire.engines.errors import OwnerError
 from changewire.engines.retries import WriteConflictError, retried
-from changewire.engines.settings import NONE, Settings
+from changewire.engines.settings import Settings
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import existing_schema
@@ -117,16 +118,19 @@ class SparkTable:
         """Make the table if it does not exist, or give it new columns; return it.
 
         It remembers the source, if there is one; `named` are the columns that the messages of the
-        batch, or settings, name. `settings` are those of a new table.
+        batch, or settings, name.
         """
         owned, columns = owned_by(query, shape.keys, source), shape.columns
         if there is None:
             named = frozenset(columns.names)
+            owned |= deletes_in({}, settings.deletes)
             if shape.is_typed:
                 owned |= _named(shape, named)
             self.format.create(spark, self.target, columns, owned, settings)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
-            if settings != NONE:  # they may ask for what the table allows
+            if (
+                settings.laid_out_by or settings.properties
+            ):  # they may ask for what the table allows
                 return self.read(spark) or There(columns, shape.keys, owned, named)
             return There(columns, shape.keys, owned, named)
         if has_changed:
@@ -143,6 +147,8 @@ class SparkTable:
             found = replace(found, named=there.named | named)
             said = _named(shape, there.named | named)
             needed = {**needed, **{k: v for k, v in said.items() if there.properties.get(k) != v}}
+        kept = deletes_in(there.properties, settings.deletes)
+        needed = {**needed, **{k: v for k, v in kept.items() if there.properties.get(k) != v}}
         if needed:
             set_properties(spark, self.identifier, needed)
         return replace(found, properties={**found.properties, **needed})
