@@ -38,6 +38,7 @@ from changewire.engines.errors import (
 )
 from changewire.engines.options import ApplyKeywords, TableKeywords
 from changewire.engines.outcome import Outcome
+from changewire.engines.settings import TableSettings
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "RowSchema",
     "StreamError",
     "TableKeywords",
+    "TableSettings",
     "TooManyDeadLettersError",
     "adopt_table",
     "apply_changes",

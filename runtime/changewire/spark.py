@@ -27,6 +27,7 @@ from changewire.engines.errors import (
     TooManyDeadLettersError,
 )
 from changewire.engines.options import ApplyKeywords, KafkaOptions
+from changewire.engines.settings import TableSettings
 from changewire.extras import install
 
 try:
@@ -80,6 +81,7 @@ __all__ = [
     "StepRefusal",
     "StreamError",
     "TableQueries",
+    "TableSettings",
     "TooManyDeadLettersError",
     "adopt_table",
     "apply_changes",

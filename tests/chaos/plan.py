@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from changewire.engines.options import Deletes
+from changewire.engines.settings import Deletes
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Names of sources, the globs that match them, and the columns of keys by these."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -30,14 +30,18 @@ def matches(glob: str, name: str) -> bool:
 
 
 def ordered_keys(given: Sequence[str] | KeysByTable | None) -> list[tuple[str, list[str]]]:
-    """Return globs and the columns of keys; the first glob that matches a name counts.
+    """Return globs and the columns of keys; the first glob that matches a name counts."""
+    if not isinstance(given, Mapping):
+        return [] if given is None else [(_ANY, [*given])]
+    return [(name, [*given[name]]) for name in by_precedence(given)]
+
+
+def by_precedence(globs: Iterable[str]) -> list[str]:
+    """Return globs in the order in which they count for a name that several match.
 
     A name comes before globs, and a longer glob before a shorter one.
     """
-    if not isinstance(given, Mapping):
-        return [] if given is None else [(_ANY, [*given])]
-    names = sorted(given, key=lambda glob: (_is_glob(glob), -len(glob)))
-    return [(name, [*given[name]]) for name in names]
+    return sorted(globs, key=lambda glob: (_is_glob(glob), -len(glob)))
 
 
 def _is_glob(name: str) -> bool:

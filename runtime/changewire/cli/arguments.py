@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from changewire.cli.flags import options_in
+from changewire.cli.settings import settings_by_table
 from changewire.cli.streams import TABLE_FLAGS
 from changewire.engines.applied import is_by_table
 from changewire.engines.options import (
@@ -82,6 +83,7 @@ def table_options(
     """
     options: Any = {n: given[n] for n in TABLE_FLAGS if given.get(n) not in (None, [])}
     options["row_schema"] = row_schema_of(given.get("row_schema"))
+    options["tables"] = settings_by_table(given.get("tables"), options.pop("columns", None))
     try:
         return TableOptions(target, **options, max_dead_letters=limit_of(max_dead_letters))
     except ValueError as error:

@@ -1,17 +1,11 @@
 """Options of a command from a TOML file."""
 
-import sys
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from changewire.cli.options import text_option
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from changewire.cli.toml import toml_of
 
 
 def _read(ctx: typer.Context, file: str | None) -> str | None:
@@ -22,15 +16,9 @@ def _read(ctx: typer.Context, file: str | None) -> str | None:
     """
     if file is None:
         return None
-    try:
-        given = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise typer.BadParameter(f"{file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"{file}: expected TOML: {error}") from None
     known = dict(_names(ctx))
     defaults: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in toml_of(file).items():
         option = known.get(name.replace("_", "-"))
         if option is None:
             raise typer.BadParameter(

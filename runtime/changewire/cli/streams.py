@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, TypeAlias
 import typer
 
 from changewire.cli.options import choice_option, text_option
-from changewire.engines.options import DELETES, MISFITS, TABLE_FORMATS
+from changewire.engines.options import TABLE_FORMATS
+from changewire.engines.settings import DELETES, MISFITS
 
 Output: TypeAlias = Annotated[
     str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
@@ -181,6 +182,24 @@ ExceptTables: TypeAlias = Annotated[
     ),
 ]
 
+SettingsFile: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--settings",
+        metavar="FILE",
+        help='Settings by table, of a TOML file with [tables."shop.orders"].',
+    ),
+]
+
+ColumnTypes: TypeAlias = Annotated[
+    list[str] | None,
+    text_option(
+        "--column",
+        metavar="TABLE.COLUMN=TYPE",
+        help="Type of a column, such as 'shop.orders.price=decimal(12,2)'; repeatable.",
+    ),
+]
+
 Metrics: TypeAlias = Annotated[
     str | None,
     text_option(
@@ -203,6 +222,8 @@ TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "one_table": (OneTable, False),
     "only_tables": (OnlyTables, None),
     "except_tables": (ExceptTables, None),
+    "tables": (SettingsFile, None),
+    "columns": (ColumnTypes, None),
 }
 """How tables are written, each with its default."""
 

@@ -14,6 +14,7 @@ from changewire.engines.errors import KeysMissingError, TooManyDeadLettersError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import Limit
 from changewire.engines.outcome import place_text
+from changewire.engines.settings import Deletes
 from changewire.tables.routing import NAMES, TRUNCATE
 from changewire.tables.row_state import COLUMN
 from changewire_messages.change import Source
@@ -30,6 +31,10 @@ _COLUMNS: Final = 20
 
 OWNER: Final = "changewire.query"
 """Property: id of the query that the table belongs to, which its checkpoint has."""
+
+KEPT_DELETES: Final = "changewire.deletes"
+"""Property: the fate of deleted rows, ``flag`` or ``remove``; none in a table that never kept
+them."""
 
 COLUMNS: Final = "changewire.columns"
 """Property: the columns that messages or settings named; no others are written."""
@@ -73,6 +78,17 @@ def columns_in(properties: Mapping[str, str]) -> frozenset[str] | None:
     if found is None:
         return frozenset() if owner_in(properties) is None else None
     return frozenset(found)
+
+
+def deletes_in(properties: Mapping[str, str], deletes: Deletes) -> dict[str, str]:
+    """Return the property of a table by which it says the fate of deleted rows, if it needs it."""
+    is_needed = deletes == "flag" or KEPT_DELETES in properties
+    return {KEPT_DELETES: deletes} if is_needed else {}
+
+
+def keeps_deleted(properties: Mapping[str, str], deletes: Deletes | None) -> bool:
+    """Whether a table keeps deleted rows, by an option or, without one, by its properties."""
+    return (deletes or properties.get(KEPT_DELETES)) == "flag"
 
 
 def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:

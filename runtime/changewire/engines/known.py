@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -121,7 +121,7 @@ class KnownLog:
             if wanted(one) and target in self.targets(source, op):
                 yield one
 
-    def deleted(self, targets: Iterable[Target], *, are_flagged: bool) -> dict[Target, int]:
+    def deleted(self, targets: Iterable[Target], flagged: Collection[Target]) -> dict[Target, int]:
         """Return the greatest first number of the sequence of a delete that a table may lack.
 
         Tables without one are left out. A table in which deleted rows are flagged has all
@@ -129,10 +129,10 @@ class KnownLog:
         """
         found = dict.fromkeys(targets)
         for (source, op), one in self._facts.items():
-            if one.deleted is None or (are_flagged and not goes_to_all(op, source)):
+            if one.deleted is None:
                 continue
             for target in self.targets(source, op):
-                if target in found:
+                if target in found and (target not in flagged or goes_to_all(op, source)):
                     found[target] = max(one.deleted, found[target] or one.deleted)
         return {target: number for target, number in found.items() if number is not None}
 
@@ -147,21 +147,35 @@ class KnownLog:
         found = route(op, source, routing, members)
         return tuple(one for one in found if takes(sources.get(one), op, source, routing))
 
-    def names(self, target: Target) -> list[str]:
+    def names(self, target: Target, routes: Iterable[RouteKey] = ()) -> list[str]:
+        """Return the names of a table: of its target's fields, and of the sources that feed it.
+
+        These are sources of the log, and of routes.
+        """
+        found = self._sources_of(target) | self._dotted(routes) | {".".join(target.origin)}
+        return sorted(filter(None, found))
+
+    def all_names(self) -> list[str]:
+        """Return the names of all tables."""
+        return sorted({*chain.from_iterable(map(self.names, self.tables.names.values()))})
+
+    def _sources_of(self, target: Target) -> set[str]:
         """Return the `dotted` names of the sources that feed a table."""
-        feeds = (
-            named_source(op, source, self._routing)
-            for source, op in self._facts
-            if not goes_to_all(op, source) and target in self.targets(source, op)
-        )
-        return sorted({*map(dotted, feeds)})
+        return self._dotted(one for one in self._facts if target in self.targets(*one))
+
+    def _dotted(self, routes: Iterable[RouteKey]) -> set[str]:
+        return {
+            dotted(named_source(op, source, self._routing))
+            for source, op in routes
+            if not goes_to_all(op, source)
+        }
 
     def chosen(self, names: Iterable[str] | None) -> list[Target]:
         """Return the tables, or those of some names: of a source, or of the target's fields.
 
         An OutputError says which tables there are instead of one that the log does not have.
         """
-        every = {one: self.names(one) for one in self.tables.names.values()}
+        every = {one: self._sources_of(one) for one in self.tables.names.values()}
         if names is None:
             return [*every]
         taken = {one: {*found, ".".join(one.origin)} for one, found in every.items()}

@@ -12,6 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
+from changewire.engines.settings import (
+    DELETES,
+    MISFITS,
+    Deletes,
+    Misfits,
+    SettingsByTable,
+    TableSettings,
+)
 from changewire.tables.chosen import Chosen, chosen_tables
 from changewire.tables.names import absolute
 
@@ -38,15 +46,6 @@ Numbers = Literal["round", "refuse"]
 NUMBERS: Final[tuple[str, ...]] = get_args(Numbers)
 """Result for a change with a number that a column of doubles lacks: the number is
 rounded and counted, or the change is refused."""
-
-Misfits = Literal["rescue", "refuse"]
-MISFITS: Final[tuple[str, ...]] = get_args(Misfits)
-"""Result for a row with a value that does not fit its column, or that has none: the column is NULL
-and the value is kept in ``_changewire.rescued``, or the change is refused."""
-
-Deletes = Literal["remove", "flag"]
-DELETES: Final[tuple[str, ...]] = get_args(Deletes)
-"""What becomes of a deleted row: it is removed, or it stays with its key and a flag."""
 
 CATALOG: Final = "changewire"
 """Name of the catalog of Iceberg's tables in an output folder."""
@@ -193,6 +192,9 @@ class TableKeywords(TypedDict, total=False):
             ``["shop.orders", "crm.*"]``: ``*`` means any text, ``?`` one character. By default all
             tables are. Changes of others stay in the log, and are counted as ``left_out``.
         except_tables: Such names of tables that are left out.
+        tables: Settings of some tables, by the names of their sources or globs of them, such as
+            ``{"shop.orders": {"columns": {"price": "decimal(12,2)"}}}``. A name counts before
+            globs, and a longer glob before a shorter one.
     """
 
     row_schema: Any
@@ -207,6 +209,7 @@ class TableKeywords(TypedDict, total=False):
     one_table: bool
     only_tables: Sequence[str] | None
     except_tables: Sequence[str] | None
+    tables: Mapping[str, TableSettings] | None
 
 
 class ApplyKeywords(DecodeKeywords, TableKeywords, total=False):
@@ -247,6 +250,7 @@ class TableOptions:
     one_table: bool = False
     only_tables: Sequence[str] | None = None
     except_tables: Sequence[str] | None = None
+    tables: Mapping[str, TableSettings] | None = None
     max_dead_letters: Limit | None = None
 
     def __post_init__(self) -> None:
@@ -259,6 +263,7 @@ class TableOptions:
         if self.max_dead_letters is not None:
             allowed(self.max_dead_letters, 0)
         chosen_tables(self.only_tables, self.except_tables)
+        SettingsByTable(self.tables)
         object.__setattr__(self, "target", absolute(self.target, is_template=True))
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timezone
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 DIGESTS = [b64encode(bytes([number] * 20)).decode() for number in range(4)]
@@ -153,13 +155,64 @@ BINS = Case(
     ],
 )
 
-CASES = (FLAT, PATCHED, BINS)
+GIVEN = Case(
+    name="types that settings give: text may be a time, a date or a decimal",
+    format="aerospike-flat-json",
+    batches=[
+        [
+            flat(1, 1, price="12.50", paid_at="2026-01-02T03:04:05Z", tags=["a"], due="2026-01-02"),
+            flat(2, 1, price="12.505", paid_at="yesterday", tags="a", n=1),
+        ],
+        [
+            flat(1, 2, price=7, paid_at=5, tags=[1], due="2026-01-02T00:00:00Z", n="5"),
+            flat(3, 2, at={"x": 1, "on": "2026-01-02"}, gone_at="2026-01-02T00:00:00+01:00"),
+        ],
+    ],
+    table="users",
+    columns={
+        **KEYS,
+        "price": "decimal(12,2)",
+        "paid_at": "timestamp",
+        "tags": "array<string>",
+        "due": "date",
+        "n": "bigint",
+        "at": "struct<x:int,on:date>",
+        "gone_at": "timestamp",
+    },
+    rows=[
+        (row(1, price=Decimal(7), tags=["1"], due=date(2026, 1, 2)), {"paid_at": 5, "n": "5"}),
+        (row(2, n=1), {"price": "12.505", "paid_at": "yesterday", "tags": "a"}),
+        (
+            row(
+                3,
+                at={"x": 1, "on": date(2026, 1, 2)},
+                gone_at=datetime(2026, 1, 1, 23, tzinfo=timezone.utc),
+            ),
+            None,
+        ),
+    ],
+    options={
+        "tables": {
+            "test.users": {"columns": {"price": "DECIMAL(12, 2)", "tags": "array<string>"}},
+            "test.*": {"columns": {"price": "double", "due": "date"}},
+            "*": {"columns": {"*_at": "timestamp", "at": "struct<x: int, on: date>"}},
+        }
+    },
+)
+
+CASES = (FLAT, PATCHED, BINS, GIVEN)
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc)  # PySpark's are of the local zone, and do not say it
+    return "NaN" if value != value else value  # noqa: PLR0124 - NaN differs from itself
 
 
 def comparable(found: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Return a row of a table without NULL, and what is rescued of it."""
     values = {
-        name: "NaN" if value != value else value  # noqa: PLR0124 - NaN differs from itself
+        name: _comparable(value)
         for name, value in found.items()
         if value is not None and name != "_changewire"
     }

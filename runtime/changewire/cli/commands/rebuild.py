@@ -92,7 +92,7 @@ def rebuild(
         "one_table": one_table,
         "only_tables": only_tables or None,
         "except_tables": except_tables or None,
-        "deletes": deletes or "remove",
+        "deletes": deletes,
         "row_schema": None if row_schema is None else row_schema_of(row_schema),
         "misfits": misfits,
         "numbers": numbers,

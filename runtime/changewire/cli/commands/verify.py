@@ -75,7 +75,7 @@ def verify(
         "default_table": default_table,
         "apply_truncates": apply_truncates,
         "one_table": one_table,
-        "deletes": deletes or "remove",
+        "deletes": deletes,
         **chosen,
     }
 

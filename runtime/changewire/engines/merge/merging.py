@@ -86,7 +86,8 @@ class Merges:
         self.log.add_refused(rows, refused)
         kept = pa.array([n not in refused for n in range(len(rows))], pa.bool_())
         befores = moved(rows.filter(kept), self.log, self.counts) if has_befores else {}
-        deleted = known.deleted(planned, are_flagged=options.keeps_deleted)
+        flagged = {target for target, one in planned.items() if one.settings.keeps_deleted}
+        deleted = known.deleted(planned, flagged)
         for target, one in planned.items():
             if one.shape is None:
                 continue
@@ -100,7 +101,10 @@ class Merges:
             found = mutations_of(
                 rows, numbers, gone, with_user_key=USER_KEY in one.shape.schema.names
             )
-            merge = TableMerge(options, self.log, known, target, one.shape, floors, rows)
+            merge = TableMerge(
+                *(options, self.log, known, target),
+                *(one.shape, one.settings, floors, rows),
+            )
             try:
                 counts, failures = retried(target.name, partial(merge, found))
             except UnwritableError as error:
@@ -127,14 +131,18 @@ class Merges:
         self, sources: BatchSources, target: Target, keys: list[RouteKey]
     ) -> TablePlan[Shape]:
         """Return how a table has its rows after a batch."""
-        found = TableThere(target, None, None)
+        found, options = TableThere(target, None, None), self.options
+        settings = options.settings_of(self.known.names(target, keys))
         try:
-            table = there(target.name, self.log.id, adopts=self.options.adopts)
+            table = there(target.name, self.log.id, adopts=options.adopts)
             if table is not None:
-                found = TableThere(target, table.columns(), table.keys, table.named, table.has_text)
-            plan = table_plan(found, keys, sources, self.options, DeltaRsRules())
+                found = TableThere(
+                    *(target, table.columns(), table.keys, table.named, table.has_text),
+                    given=table.how.given,
+                )
+            plan = table_plan(found, keys, sources, options, settings, DeltaRsRules())
             if table is not None and plan.shape is not None:
-                table.check(plan.shape, keeps_deleted=self.options.keeps_deleted)
+                table.check(plan.shape, keeps_deleted=settings.keeps_deleted)
         except UnwritableError as error:
             return unusable(keys, error.refusal)
         return plan

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.merge.delta import check_path
 from changewire.engines.options import TableOptions
+from changewire.engines.settings import SettingsByTable
 from changewire.engines.typed.options import AppliedOptions, applied_options
 from changewire.tables.names import absolute, is_path, template_of
 
@@ -38,4 +39,8 @@ def local_options(
     for path in (log, template.text.format(**dict.fromkeys(template.fields, _TABLE))):
         check_path(path)
     found = applied_options(decode_options, asked, template, [log])
+    settings: SettingsByTable = found["settings"]
+    settings.check_format("delta")
+    if settings.all_of("cluster_by"):
+        raise ValueError("cluster_by of `tables` needs Spark: delta-rs does not cluster tables")
     return LocalOptions(**found, log=log, adopts=adopt_table)

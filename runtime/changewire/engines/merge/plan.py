@@ -16,6 +16,7 @@ from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.table import LocalTable
+from changewire.engines.partitions import delta_fault
 from changewire.engines.typed.auto import CarriedColumn, counted_columns
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.plan import BatchSources, RefusedRows
@@ -62,6 +63,10 @@ class DeltaRsRules(NamedTuple):
     def compares(self, kind: Any) -> bool:
         """Whether values of a type can be compared: a merge by lists or structs fails."""
         return isinstance(kind, str)
+
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        """Return why a table cannot be partitioned by a column; None if it can."""
+        return delta_fault(name, kind, is_key=is_key)
 
     def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
         """Return how a table has its rows."""

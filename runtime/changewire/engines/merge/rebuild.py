@@ -26,8 +26,9 @@ from changewire.engines.merge.replace import (
     with_others,
 )
 from changewire.engines.merge.table import LocalTable
-from changewire.engines.options import Deletes, Misfits, Numbers, TableOptions
+from changewire.engines.options import Numbers, TableOptions
 from changewire.engines.retries import retried
+from changewire.engines.settings import Deletes, Misfits
 from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape, rows_asked
 from changewire.engines.typed.types import struct_json
 from changewire.tables.names import Target
@@ -42,7 +43,7 @@ def rebuild(
     where: str | None = None,
     default_table: str | None = None,
     apply_truncates: bool = False,
-    deletes: Deletes = "remove",
+    deletes: Deletes | None = None,
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
@@ -67,7 +68,8 @@ def rebuild(
         where: Condition in SQL on rows of the log, such as ``"timestamp >= '2026-07-01'"``.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates are applied.
-        deletes: As for `apply_changes`.
+        deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
+            last run said, which tables remember.
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
@@ -94,7 +96,6 @@ def rebuild(
         one_table=one_table,
         only_tables=only_tables,
         except_tables=except_tables,
-        deletes=deletes,
         **rows_asked(row_schema, misfits, numbers),
     )
     how = local_options(None, asked, log=log)
@@ -105,7 +106,7 @@ def rebuild(
 
     content = content_of(read, how.routing, with_truncates=apply_truncates)
     chosen = content.known.chosen(tables)
-    rebuild_one = Rebuild(content, how, there.id, has_new_columns=row_schema is not None)
+    rebuild_one = Rebuild(content, how, there.id, deletes, has_new_columns=row_schema is not None)
     for one in chosen:
         rebuild_one(one)
     return [one.name for one in chosen]
@@ -118,6 +119,7 @@ class Rebuild:
     content: LogContent
     options: LocalOptions
     log: str
+    deletes: Deletes | None
     has_new_columns: bool
 
     def __call__(self, target: Target) -> None:
@@ -134,8 +136,12 @@ class Rebuild:
             table.check_state()
         changes = self.content.changes_of(target)
         shape = self._shape(target, table, changes)
-        table.check(shape, keeps_deleted=self.options.keeps_deleted)
-        rows = with_others(self._rows(target, shape, changes), table, shape, changes)
+        is_kept = table.keeps(self.deletes)
+        table.check(shape, keeps_deleted=is_kept)
+        rows = self._rows(target, shape, changes)
+        if not is_kept:
+            rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
+        rows = with_others(rows, table, shape, changes)
         rows = padded(rows, table.table)
         names = violated(target.name, rows, constraints_of(table.table, rows.column_names))
         for name, number in Counter(filter(None, names)).most_common(1):
@@ -163,7 +169,4 @@ class Rebuild:
         if self.has_new_columns and found.failures:
             first = found.failures[min(found.failures)]
             raise misfit_error(target.name, len(found.failures), first.text)
-        rows = self.content.rows_of(target, shape, found.mutations)
-        if not self.options.keeps_deleted:
-            rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
-        return rows
+        return self.content.rows_of(target, shape, found.mutations)

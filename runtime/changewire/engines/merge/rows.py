@@ -19,6 +19,7 @@ from changewire.engines.merge.mutations import NUMBER, fitted, without
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.sieve import Sieve
 from changewire.engines.merge.table import ConstraintError, LocalTable, made
+from changewire.engines.settings import Settings
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
@@ -38,13 +39,14 @@ class TableMerge:
     known: KnownLog
     target: Target
     shape: Shape
+    settings: Settings
     floors: Floors
     batch: pa.Table
 
     def __call__(self, mutations: pa.Table) -> tuple[Counter[str], dict[int, Refusal]]:
         """Merge mutations; return what was done, and which changes the table cannot take."""
         counts, source = Counter[str](), self.known.tables.sources.get(self.target)
-        table = made(self.target.name, self.shape, self.log.id, source)
+        table = made(self.target.name, self.shape, self.log.id, source, self.settings)
         if self.floors.truncate > OLDEST:
             counts["deleted"] += table.truncate(self.floors.truncated)
         found, failures, rounded = fitted(mutations, self.shape)
@@ -61,7 +63,7 @@ class TableMerge:
             try:
                 if len(rows):
                     counts += table.merge(
-                        rows, self.shape, keeps_deleted=self.options.keeps_deleted
+                        rows, self.shape, keeps_deleted=self.settings.keeps_deleted
                     )
             except ConstraintError as error:
                 broken = self._broken(found, rows, table, deletes)
@@ -78,7 +80,7 @@ class TableMerge:
         self, found: pa.Table, rows: pa.Table, table: LocalTable, deletes: Mapping[str, Order]
     ) -> dict[int, str]:
         """Return which constraints mutations break, by their numbers among those of the table."""
-        keys = table.suspects(rows, self.shape, keeps_deleted=self.options.keeps_deleted)
+        keys = table.suspects(rows, self.shape, keeps_deleted=self.settings.keeps_deleted)
         indexed = found.append_column("index", pa.array(range(len(found)), pa.int64()))
         those = indexed.filter(pc.is_in(found["key"], pa.array(sorted(keys), pa.string())))
         batch: dict[str, list[dict[str, Any]]] = {}
@@ -90,7 +92,7 @@ class TableMerge:
             held,
             self.floors.truncated,
             deletes,
-            self.options.keeps_deleted,
+            self.settings.keeps_deleted,
             table.violated,
         )
         return sieve.refused(batch)

@@ -15,7 +15,9 @@ from deltalake.table import TableMerger
 
 from changewire.engines.applied import (
     columns_in,
+    deletes_in,
     has_text_rows,
+    keeps_deleted,
     keys_in,
     owned_by,
     owner_in,
@@ -34,6 +36,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
+from changewire.engines.settings import Deletes, Settings
 from changewire.engines.typed.own import RowOptions, row_properties, rows_in
 from changewire.engines.typed.types import StructJson, struct_json
 from changewire.tables.order import Order
@@ -87,6 +90,10 @@ class LocalTable:
         """Return its columns but that of states."""
         fields = delta.columns_of(self.table.schema())["fields"]
         return struct_json([field for field in fields if field["name"] != COLUMN])
+
+    def keeps(self, deletes: Deletes | None) -> bool:
+        """Whether deleted rows stay in the table, by an option or what the last run said."""
+        return keeps_deleted(self.table.metadata().configuration, deletes)
 
     def check(self, shape: Shape, *, keeps_deleted: bool) -> None:
         """Refuse a table that cannot be written, or that cannot be kept right and is new here."""
@@ -206,7 +213,9 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
     return found
 
 
-def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable:
+def made(
+    name: str, shape: Shape, log: str, source: Source | None, settings: Settings
+) -> LocalTable:
     """Return a table, made if it does not exist, with all columns that its shape has.
 
     It remembers the source, if there is one.
@@ -217,8 +226,14 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
         owned |= row_properties(shape.how, shape.schema, shape.schema.names)
     with delta.reported(name):
         if not DeltaTable.is_deltatable(name):
+            owned |= deletes_in({}, settings.deletes)
             DeltaTable.create(
-                name, schema, mode="ignore", configuration=owned, raise_if_key_not_exists=False
+                name,
+                schema,
+                mode="ignore",
+                partition_by=[one.column for one in settings.partition_by],
+                configuration={**settings.properties, **owned},
+                raise_if_key_not_exists=False,
             )
     table = delta.opened(name)
     if table is None:
@@ -230,7 +245,9 @@ def made(name: str, shape: Shape, log: str, source: Source | None) -> LocalTable
         with delta.reported(name):
             table.alter.add_columns(lacking)
     delta.check_columns(name, table.schema(), schema)
-    if not owned.items() <= table.metadata().configuration.items():
+    properties = table.metadata().configuration
+    owned |= deletes_in(properties, settings.deletes)
+    if not owned.items() <= properties.items():
         with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)
     return found

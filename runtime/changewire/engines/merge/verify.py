@@ -20,7 +20,8 @@ from changewire.engines.merge.log import log_there
 from changewire.engines.merge.options import local_options
 from changewire.engines.merge.plan import shape_of
 from changewire.engines.merge.table import LocalTable, schema_of
-from changewire.engines.options import Deletes, TableOptions
+from changewire.engines.options import TableOptions
+from changewire.engines.settings import Deletes
 from changewire.tables.row_state import COLUMN, ORDER
 from changewire_messages.tables.arrow import ROW_STATE
 
@@ -50,7 +51,7 @@ def verify(
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
-    deletes: Deletes = "remove",
+    deletes: Deletes | None = None,
 ) -> pa.Table:
     """Compare tables with the log that they were made of; each row that differs is returned.
 
@@ -66,8 +67,9 @@ def verify(
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
-        deletes: As for `apply_changes`; unless it is ``flag``, deleted rows that are kept are
-            ``extra``.
+        deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
+            last run said, which tables remember; deleted rows
+            that a table should not keep are ``extra``.
 
     Returns:
         ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
@@ -86,7 +88,6 @@ def verify(
         one_table=one_table,
         only_tables=only_tables,
         except_tables=except_tables,
-        deletes=deletes,
     )
     how = local_options(None, asked, log=log)
     there = log_there(how)
@@ -109,7 +110,7 @@ def verify(
             expected = trimmed(expected, table.table)
             actual = trimmed(rows_in(one.name, table, schema_of(shape).names), table.table)
             actual = actual.select(expected.column_names).cast(expected.schema)
-        if how.keeps_deleted:
+        if table is not None and table.keeps(deletes):
             actual = actual.filter(pc.invert(_is_deleted(actual)))
         found.append(_faults(one.name, expected, actual, shape))
     return pa.concat_tables([_SCHEMA.empty_table(), *found])

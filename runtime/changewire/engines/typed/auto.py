@@ -100,6 +100,7 @@ def auto_columns(
     carried: Iterable[CarriedColumn],
     how: SchemaEvolution,
     rules: Rules,
+    given: Mapping[str, Any],
 ) -> StructJson:
     """Return the columns of a table after a batch.
 
@@ -112,11 +113,12 @@ def auto_columns(
         carried: Columns of the messages of the batch.
         how: Whether a table that exists gets other columns.
         rules: Types and names of columns that tables of the format can have.
+        given: Types that a user gave, by names of columns, whatever messages declare or show.
     """
     found: dict[str, _Field] = {one["name"]: one for one in (there or struct_json([]))["fields"]}
     if there is not None and how == "strict":
         return struct_json([*found.values()])
-    for name, kinds in _by_name(carried):
+    for name, kinds in _by_name(carried, given):
         if name in found:
             found[name] = _widened(found[name], kinds, rules)
         elif len(found) < MOST_COLUMNS and (field := _new(name, kinds, found, rules)):
@@ -124,12 +126,15 @@ def auto_columns(
     return struct_json([*found.values()])
 
 
-def _by_name(carried: Iterable[CarriedColumn]) -> Iterable[tuple[str, list[_Field]]]:
+def _by_name(
+    carried: Iterable[CarriedColumn], given: Mapping[str, Any]
+) -> Iterable[tuple[str, list[_Field]]]:
     """Return the types of each column as columns, the most frequent first."""
     rows: dict[str, Counter[bytes]] = {}
     for one in sorted(carried, key=lambda one: one.first):
-        if one.kind != VOID:
-            rows.setdefault(one.name, Counter())[msgspec.json.encode(one.kind)] += one.rows
+        kind = given.get(one.name, one.kind)
+        if kind != VOID:
+            rows.setdefault(one.name, Counter())[msgspec.json.encode(kind)] += one.rows
     for name, kinds in rows.items():
         ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
         yield name, [field_of(name, msgspec.json.decode(text)) for text, _ in ordered]

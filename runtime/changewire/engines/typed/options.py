@@ -9,10 +9,12 @@ from typing import Any, Final, Literal, TypeAlias
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.sources import matches
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.by_table import Unmatched
 from changewire.engines.known import KnownLog
 from changewire.engines.options import TableOptions
+from changewire.engines.settings import Settings, SettingsByTable
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.schemas import given_columns
 from changewire.tables.names import Target, Template
@@ -35,16 +37,13 @@ class AppliedOptions:
         tables: How tables are written.
         routing: How sources find their tables.
         rows: How tables have their rows, by the name of a source; `ANY` for all others.
+        settings: What is asked of some tables.
     """
 
     tables: TableOptions
     routing: Routing
     rows: Mapping[str, Rows]
-
-    @property
-    def keeps_deleted(self) -> bool:
-        """Whether deleted rows stay in tables."""
-        return self.tables.deletes == "flag"
+    settings: SettingsByTable
 
     @property
     def are_typed(self) -> bool:
@@ -54,8 +53,7 @@ class AppliedOptions:
     @property
     def are_auto(self) -> bool:
         """Whether a table has the columns that messages declare or show."""
-        is_one = (isinstance(one, str) and one == "auto" for one in self.rows.values())
-        return ANY not in self.rows or any(is_one)
+        return _has_auto(self.rows)
 
     @property
     def has_json(self) -> bool:
@@ -67,9 +65,14 @@ class AppliedOptions:
         name = ".".join(target.origin)
         return self.rows.get(name, self.rows.get(ANY, "auto"))
 
-    def row_options(self, target: Target) -> RowOptions:
+    def settings_of(self, names: Iterable[str]) -> Settings:
+        """Return what is asked of a table, which has some names."""
+        tables = self.tables
+        return self.settings.of(names, deletes=tables.deletes, misfits=tables.misfits)
+
+    def row_options(self, target: Target, settings: Settings) -> RowOptions:
         """Return how the values of the changes of a table become columns."""
-        rows, asked = self.rows_of(target), self.tables.misfits
+        rows, asked = self.rows_of(target), settings.misfits
         is_exact = self.tables.numbers == "refuse"
         if isinstance(rows, str):
             return RowOptions(is_exact, asked or "rescue")
@@ -79,9 +82,12 @@ class AppliedOptions:
         """Return the names in options that no table has of those that a log has fed."""
         tables = sorted({".".join(target.origin) for target in known.tables.names.values()})
         names = [name for name in self.rows if name != ANY and name not in tables]
-        seen = known.seen
+        seen, patterns = known.seen, self.settings.patterns
+        every = known.all_names() if patterns else []
+        patterns = [one for one in patterns if not any(matches(one, name) for name in every)]
         found = (
             Unmatched("row_schema", names, tables[:_SHOWN]),
+            Unmatched("tables", patterns, every[:_SHOWN]),
             Unmatched("only_tables", [*seen.unmatched_only], seen.names),
             Unmatched("except_tables", [*seen.unmatched_excepted], seen.names),
         )
@@ -96,6 +102,10 @@ def applied_options(
 ) -> dict[str, Any]:
     """Return the attributes of `AppliedOptions`; no table may be at some places."""
     reserved, by_table = reserved_places(template, places), types_by_table(asked.row_schema)
+    rows = {name: _rows(one, decode_options) for name, one in by_table.items()}
+    settings = SettingsByTable(asked.tables)
+    if settings.all_of("columns") and not _has_auto(rows):
+        raise ValueError("columns of `tables` are for tables with row_schema='auto'")
     return {
         "tables": asked,
         "routing": Routing(
@@ -106,8 +116,15 @@ def applied_options(
             one_table=asked.one_table,
             chosen=asked.chosen,
         ),
-        "rows": {name: _rows(one, decode_options) for name, one in by_table.items()},
+        "rows": rows,
+        "settings": settings,
     }
+
+
+def _has_auto(rows: Mapping[str, Rows]) -> bool:
+    """Whether a table has the columns that messages declare or show."""
+    is_auto = (isinstance(one, str) and one == "auto" for one in rows.values())
+    return ANY not in rows or any(is_auto)
 
 
 def _rows(row_schema: Any, decode_options: DecodeOptions | None) -> Rows:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.applied import COLUMNS, property_text, property_value
 from changewire.engines.declared import VOID, columns_of_text, field_of, kind_of
-from changewire.engines.options import Misfits
+from changewire.engines.settings import Misfits
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.evolve import joined_type
 from changewire.engines.typed.readings import CHANGE_TEXT, JSON, untyped

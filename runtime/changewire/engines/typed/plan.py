@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
 
+from changewire.engines.declared import VOID
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import SchemaEvolution
+from changewire.engines.settings import NONE, Settings
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
@@ -99,6 +101,10 @@ class TableRules(Protocol[ShapeT_co]):
         """Whether values of a type, which has no map, can be compared, so that they name rows."""
         ...
 
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        """Return why a new table cannot be partitioned by a column; None if it can."""
+        ...
+
     def shape(
         self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions
     ) -> ShapeT_co:
@@ -110,7 +116,7 @@ class TableThere(NamedTuple):
     """A table before a batch, with None for missing or unknown columns and keys.
 
     `named` are the columns that may be written although the batch does not name them, None for all;
-    `is_text` is whether its rows are JSON text.
+    `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave.
     """
 
     target: Target
@@ -118,6 +124,7 @@ class TableThere(NamedTuple):
     keys: tuple[str, ...] | None
     named: frozenset[str] | None = None
     is_text: bool = False
+    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,7 @@ class TablePlan(Generic[ShapeT]):
         has_changed: Whether the table exists, and has other columns.
         is_usable: Whether any change can be applied to it.
         named: Columns that the messages of the batch, or settings, name.
+        settings: What is asked of it.
     """
 
     shape: ShapeT | None
@@ -137,6 +145,7 @@ class TablePlan(Generic[ShapeT]):
     has_changed: bool = False
     is_usable: bool = True
     named: frozenset[str] = frozenset()
+    settings: Settings = NONE
 
 
 def plans(
@@ -169,26 +178,34 @@ def plans(
     return made, refused
 
 
-def table_plan(
+def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     table: TableThere,
     routes: list[RouteKey],
     sources: BatchSources,
     options: AppliedOptions,
+    settings: Settings,
     rules: TableRules[ShapeT],
 ) -> TablePlan[ShapeT]:
     """Return how a table, whose changes come from routes, has its rows after a batch."""
-    rows, how = options.rows_of(table.target), options.row_options(table.target)
+    rows, how = options.rows_of(table.target), options.row_options(table.target, settings)
     is_json = isinstance(rows, str) and rows == "json"
     _check_kind(table, is_json=is_json)
     if is_json:
-        return TablePlan(rules.shape(None, (), how))
+        if table.columns is None and settings.laid_out_by:
+            return unusable(routes, _layout_refusal("its rows are JSON text"))
+        return TablePlan(rules.shape(None, (), how), settings=settings)
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
         carried = [one for route in routes for one in sources.columns.get(route, ())]
-        carried += user_key_column(routes) if carried else []
-        columns = auto_columns(table.columns, carried, evolution, rules)
+        if carried:
+            carried += user_key_column(routes)
+            # Without a message that has a value of it, a column is made if its type is given.
+            carried += [CarriedColumn(one, VOID, 0, ()) for one in settings.laid_out_by]
+        given = _types(table, carried, settings, rules)
+        columns = auto_columns(table.columns, carried, evolution, rules, given)
+        how = how._replace(given=_checked_types(table.target, columns, given))
         named, closed = _open_and_closed({one.name for one in carried}, columns, rules)
     else:
         columns = _given(table, columns_as_json(rows), evolution, rules)
@@ -199,13 +216,72 @@ def table_plan(
         return unusable(routes, Refusal("key-mismatch", "/key", fault))
     if not keys or not columns["fields"]:
         return TablePlan(None, refusals)
+    is_new = table.columns is None
+    fault = _layout_fault(settings, columns, keys, rules) if is_new else None
+    if fault is not None:
+        return unusable(routes, _layout_refusal(fault))
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
     all_named = frozenset({*keys, *named})
     try:
         shape = rules.shape(_written(columns, table.named, all_named, closed), keys, how)
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
-    return TablePlan(shape, refusals, has_changed, named=all_named)
+    return TablePlan(shape, refusals, has_changed, named=all_named, settings=settings)
+
+
+def _layout_fault(
+    settings: Settings, columns: StructJson, keys: tuple[str, ...], rules: TableRules[Any]
+) -> str | None:
+    """Return why a new table cannot be partitioned or clustered as it should; None if it can."""
+    if settings.partition_by and settings.cluster_by:
+        return "it cannot have both `partition_by` and `cluster_by`"
+    types = {field["name"]: field["type"] for field in columns["fields"]}
+    for name in settings.laid_out_by:
+        if name not in types:
+            return f"no message has a value of column {name!r} yet; give its type by `columns`"
+        if not isinstance(types[name], str):
+            return f"column {name!r} is {sql_name(types[name])}, which has no order"
+    faults = (
+        rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
+        for one in settings.partition_by
+    )
+    return next(filter(None, faults), None)
+
+
+def _layout_refusal(fault: str) -> Refusal:
+    text = f"the table cannot be made with its partitions: {fault}"
+    return Refusal("partition-mismatch", "/source", text)
+
+
+def _types(
+    table: TableThere,
+    carried: Iterable[CarriedColumn],
+    settings: Settings,
+    rules: TableRules[ShapeT],
+) -> dict[str, Any]:
+    """Return the types that a user gave of columns, by their names.
+
+    A table keeps those that it was made with.
+    """
+    there = table.columns or struct_json([])
+    held = {field["name"]: field["type"] for field in there["fields"]}
+    names = {*held} if table.named is None else {*held} & table.named
+    asked = settings.types_of([*names, *(one.name for one in carried)])
+    fields = [field_json(name, kind) for name, kind in asked.items()]
+    kept = rules.kept(struct_json(fields))["fields"]
+    known = {name: kind for name, kind in held.items() if name in table.given}
+    return {**known, **{field["name"]: field["type"] for field in kept}}
+
+
+def _checked_types(target: Target, columns: StructJson, given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the columns of a table that have the types that a user gave, which all must have."""
+    found = {field["name"]: field["type"] for field in columns["fields"] if field["name"] in given}
+    for name, kind in found.items():
+        if sql_name(kind) != sql_name(given[name]):
+            text = f"column {name!r} is {sql_name(kind)}, and `tables` says {sql_name(given[name])}"
+            why = "a column keeps the type that it was made with; another target gets the new one"
+            raise OutputError(f"{target.name}: {text}: {why}")
+    return frozenset(found)
 
 
 def _open_and_closed(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from changewire.engines.errors import OutputError
-from changewire.engines.options import Misfits, Numbers
+from changewire.engines.options import Numbers
+from changewire.engines.settings import Misfits
 from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.plan import (
     BatchSources,
@@ -58,7 +59,7 @@ def rebuilt_shape(  # noqa: PLR0917 - as `table_plan`
     there = TableThere(target, None, keys)
     if others["fields"] and not has_text:
         there = TableThere(target, others, keys, frozenset())
-    plan = table_plan(there, sources.route_keys, sources, options, rules)
+    plan = table_plan(there, sources.route_keys, sources, options, options.settings_of(()), rules)
     if not plan.is_usable:
         raise OutputError(f"{target.name}: {plan.refusals[0].why.message}")
     if plan.shape is None:

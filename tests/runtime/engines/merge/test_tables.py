@@ -336,7 +336,9 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
     assert [tuple(one) for one in spark.table("default.live_t").collect()] == [(2, "b")]
     log, table, target = lake.places["log"], f"{lake.tables}/t", lake.places["target"]
     assert not verify(spark, log, target=target, deletes="flag").count()
-    assert [one["fault"] for one in verify(spark, log, target=target).collect()] == ["extra"] * 2
+    assert [
+        one["fault"] for one in verify(spark, log, target=target, deletes="remove").collect()
+    ] == ["extra"] * 2
     deleted_at = datetime(2024, 11, 15, 8, 58, 34, tzinfo=timezone.utc)
     assert purge(spark, log, table=table, older_than=deleted_at) == 0
     assert purge(spark, log, table=table, older_than=deleted_at + timedelta(seconds=1)) == 2

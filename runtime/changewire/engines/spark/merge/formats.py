@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import (
     ByteType,
@@ -21,6 +21,8 @@ from pyspark.sql.types import (
     TimestampNTZType,
 )
 
+from changewire.engines.partitions import TIMES, Partition, delta_fault
+from changewire.engines.settings import NONE, Settings
 from changewire.engines.spark.jvm import local_rows, log_size
 from changewire.engines.spark.merge.constraints import identity_columns
 from changewire.engines.spark.merge.shapes import arrow_schema
@@ -74,24 +76,33 @@ class Delta:
         """Whether a column's type can become another one, which has all of its values."""
         return True
 
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        """Return why a table cannot be partitioned by a column; None if it can."""
+        return delta_fault(name, kind, is_key=is_key)
+
     def create(
         self,
         spark: SparkSession,
         target: str,
         columns: StructType,
         properties: Mapping[str, str],
+        settings: Settings = NONE,
     ) -> None:
         """Make a table with some properties if it does not exist, and the namespace of its name."""
         mapping = ANY_NAMES if has_unsafe_names(columns.jsonValue()) else {}
         table = self.identifier(target)
         if not is_path(target):
             _make_namespace(spark, target)
-        if _created(spark, table, columns, self.name, {**mapping, **properties}):
-            return
-        if is_path(target):  # the folder may hold files of a commit that was not completed
-            writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
-            writer.options(**mapping).save(target)
-        set_properties(spark, table, properties)
+        properties = {**settings.properties, **properties}
+        if not _created(spark, table, columns, self.name, {**mapping, **properties}, settings):
+            if is_path(target):  # the folder may hold files of a commit that was not completed
+                writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
+                writer = writer.partitionBy(*(one.column for one in settings.partition_by))
+                writer.options(**mapping).save(target)
+            set_properties(spark, table, properties)
+        if settings.cluster_by:  # Delta does not take it from the writer of a new table
+            names = ", ".join(map(quoted, settings.cluster_by))
+            spark.sql(f"ALTER TABLE {table} CLUSTER BY ({names})")
 
     def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types.
@@ -171,16 +182,22 @@ class Iceberg:
             return there.scale == wider.scale
         return True
 
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:  # noqa: ARG002
+        """Return why a table cannot be partitioned by a column: it can, by all scalars."""
+        return None
+
     def create(
         self,
         spark: SparkSession,
         target: str,
         columns: StructType,
         properties: Mapping[str, str],
+        settings: Settings = NONE,
     ) -> None:
         """Make a table with some properties if it does not exist, and the namespace of its name."""
         _make_namespace(spark, target)
-        if not _created(spark, target, columns, self.name, properties):
+        properties = {**settings.properties, **properties}
+        if not _created(spark, target, columns, self.name, properties, settings):
             set_properties(spark, target, properties)
 
     def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
@@ -272,15 +289,18 @@ def _make_namespace(spark: SparkSession, name: str) -> None:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
 
 
-def _created(
+def _created(  # noqa: PLR0917 - a table, and what is asked of it
     spark: SparkSession,
     table: str,
     columns: StructType,
     format: str,
     properties: Mapping[str, str],
+    settings: Settings,
 ) -> bool:
     """Whether a table was made, in one commit; not if it exists."""
     writer = no_rows(spark, columns).writeTo(table).using(format)
+    if settings.partition_by:
+        writer = writer.partitionedBy(*map(_partition, settings.partition_by))
     for key, value in properties.items():
         writer = writer.tableProperty(key, value)
     try:
@@ -290,6 +310,15 @@ def _created(
             raise
         return False
     return True
+
+
+def _partition(one: Partition) -> Column:
+    """Return what Spark calls a partition."""
+    column = F.col(quoted(one.column))
+    if one.transform == "bucket":
+        return F.partitioning.bucket(one.buckets, column)
+    by_time = {name: getattr(F.partitioning, name) for name in TIMES}
+    return by_time[one.transform](column) if one.transform else column
 
 
 def _has_clocks(kind: DataType) -> bool:

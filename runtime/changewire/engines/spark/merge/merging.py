@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +42,7 @@ from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.session import is_remote
-from changewire.engines.typed.plan import TablePlan, plans
+from changewire.engines.typed.plan import BatchSources, TablePlan, plans
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
@@ -129,23 +129,33 @@ class BatchMerge:
             sources = replace(sources, columns=columns)
         found, refusals = plans(
             routes,
-            lambda target, keys: plan(
-                target, keys, sources, self.options, self.query.of(self.spark, target)
-            ),
+            partial(self._plan, sources),
             _FATAL,
         )
         self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
         accepted = self._accepted()
         befores = self._moved(accepted)
-        deleted = self.known.deleted(found, are_flagged=self.options.keeps_deleted)
+        flagged = {target for target, one in found.items() if one.settings.keeps_deleted}
+        deleted = self.known.deleted(found, flagged)
         for target, one in found.items():
             if one.shape is not None:
-                part = self._part(target, one.shape, routes.targets[target], deleted.get(target))
+                part = self._part(
+                    *(target, one.shape, routes.targets[target], deleted.get(target)),
+                    keeps_deleted=one.settings.keeps_deleted,
+                )
                 there = self._prepare(part, one)
                 try:
                     self._merge(part, there, accepted, befores)
                 except RAISED as error:
                     self._merge(part, self._constrained(part, there, error), accepted, befores)
+
+    def _plan(
+        self, sources: BatchSources, target: Target, keys: list[RouteKey]
+    ) -> TablePlan[Shape]:
+        """Return how a table has its rows after the batch."""
+        settings = self.options.settings_of(self.known.names(target, keys))
+        there = self.query.of(self.spark, target, settings)
+        return plan(target, keys, sources, self.options, settings, there)
 
     def _refuse_routes(self, routes: Routes) -> None:
         if routes.refused:
@@ -171,7 +181,13 @@ class BatchMerge:
         return found.deletes
 
     def _part(
-        self, target: Target, shape: Shape, keys: list[RouteKey], deleted: int | None
+        self,
+        target: Target,
+        shape: Shape,
+        keys: list[RouteKey],
+        deleted: int | None,
+        *,
+        keeps_deleted: bool,
     ) -> TablePart:
         truncate = max((self.facts.facts[key].truncated for key in keys), default=OLDEST)
         return TablePart(
@@ -183,6 +199,7 @@ class BatchMerge:
             truncate=truncate,
             floor=max(self.known.truncated(target), truncate),
             is_new=self.query.there[target] is None,
+            keeps_deleted=keeps_deleted,
         )
 
     def _prepare(self, part: TablePart, found: TablePlan[Shape]) -> There:
@@ -194,9 +211,11 @@ class BatchMerge:
             named=found.named,
             has_changed=has_changed,
             source=self.known.tables.sources.get(part.target),
+            settings=found.settings,
         )
-        if options.tables.view is not None and (part.is_new or has_changed):
-            part.table.view(self.spark, view_of(options.tables.view, part.target), part.shape)
+        view = options.tables.view if part.keeps_deleted else None
+        if view is not None and (part.is_new or has_changed):
+            part.table.view(self.spark, view_of(view, part.target), part.shape)
         limit_partitions(self.spark, self.facts.sources.changes, part.table, self.partitions)
         if part.is_truncated:
             self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0
@@ -281,7 +300,7 @@ class BatchMerge:
             good = kept.where(F.col(FAILURE).isNull())
             if asks:
                 steps = good.where(F.col(PLACE[0]).isNotNull())
-                if not self.options.keeps_deleted:
+                if not part.keeps_deleted:
                     steps = steps.where(~F.col(STATE)["deleted"])
                 wrong = violations(steps, part.shape, how.there, how.held.table, are_whole=False)
                 spoilt = self._refused(spoiling(steps, wrong, are_all=round == _ROUNDS))
@@ -294,8 +313,7 @@ class BatchMerge:
         self._write(part, _without(found, spoilt, how), how, round + 1)
 
     def _merged(self, part: TablePart, rows: DataFrame, there: There) -> None:
-        keeps_deleted = self.options.keeps_deleted
-        self.counts += part.table.merge(rows, part.shape, there, keeps_deleted=keeps_deleted)
+        self.counts += part.table.merge(rows, part.shape, there, keeps_deleted=part.keeps_deleted)
 
     def _fitting(self, found: DataFrame, how: _How) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
@@ -313,7 +331,7 @@ class BatchMerge:
         They are refused before the newest of each key is chosen: so the table has the newest that
         it can take, in whatever batches they come.
         """
-        kinds = (FULL, DELETE) if self.options.keeps_deleted else (FULL,)
+        kinds = (FULL, DELETE) if part.keeps_deleted else (FULL,)
         rows = found.where(F.col("kind").isin(*kinds))
         rows = rows if part.shape.is_typed else rows_with_key(rows, how.text)
         wrong = violations(rows, part.shape, how.there, how.held.table, are_whole=True)

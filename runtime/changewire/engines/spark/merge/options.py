@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.options import TableOptions
+from changewire.engines.settings import SettingsByTable
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import TableFormat, format_of
 from changewire.engines.typed.options import AppliedOptions, applied_options
@@ -34,14 +35,17 @@ def apply_options(
         raise ValueError(f"tables of {log.table_format} have names, and no paths: {asked.target}")
     if log.is_path and not tables.takes_paths:
         raise ValueError(f"a log of {log.table_format} has a name, and no path: {log.target}")
-    if asked.view is not None:
-        _check_view(asked.view, template.fields, asked.deletes)
     found = applied_options(decode_options, asked, template, [log.target, checkpoint])
+    settings: SettingsByTable = found["settings"]
+    settings.check_format(log.table_format)
+    if asked.view is not None:
+        every = [asked.deletes, *settings.all_of("deletes")]
+        _check_view(asked.view, template.fields, keeps_deleted="flag" in every)
     return ApplyOptions(**found, log=log, checkpoint=checkpoint)
 
 
-def _check_view(view: str, fields: tuple[str, ...], deletes: str) -> None:
-    if deletes != "flag":
+def _check_view(view: str, fields: tuple[str, ...], *, keeps_deleted: bool) -> None:
+    if not keeps_deleted:
         raise ValueError("view is for deletes='flag': otherwise tables have no deleted rows")
     if template_of(view).fields != fields or template_of(view).is_path:
         raise ValueError(f"the view {view!r} is a name with the fields of the target")

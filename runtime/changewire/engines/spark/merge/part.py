@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
+from changewire.engines.settings import Settings
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.plan import There
 from changewire.engines.spark.merge.shapes import Shape
@@ -30,12 +31,12 @@ class QueryTables:
     options: ApplyOptions
     there: dict[Target, There | None] = field(default_factory=dict)
 
-    def of(self, spark: SparkSession, target: Target) -> There | None:
+    def of(self, spark: SparkSession, target: Target, settings: Settings) -> There | None:
         """Return a table; None if it does not exist."""
         if target not in self.there:
             table = SparkTable(target.name, self.options.format)
             found = self.there[target] = table.there(spark, self.query)
-            if found is not None and self.options.keeps_deleted:
+            if found is not None and settings.keeps_deleted:
                 check_flags(spark, found, target.name)
         return self.there[target]
 
@@ -53,6 +54,7 @@ class TablePart:
         truncate: Order of the newest truncate in the batch.
         floor: Order of the newest truncate of all.
         is_new: Whether the table did not exist before.
+        keeps_deleted: Whether deleted rows stay in it.
     """
 
     table: SparkTable
@@ -63,6 +65,7 @@ class TablePart:
     truncate: Order
     floor: Order
     is_new: bool
+    keeps_deleted: bool
 
     @property
     def is_truncated(self) -> bool:

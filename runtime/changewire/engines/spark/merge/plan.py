@@ -14,6 +14,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from changewire.engines.applied import has_text_rows, owner_in, source_in
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
+from changewire.engines.settings import Settings
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
@@ -112,28 +113,34 @@ class SparkRules(NamedTuple):
         del kind
         return True
 
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        """Return why a table cannot be partitioned by a column; None if it can."""
+        return self.tables.part_fault(name, kind, is_key=is_key)
+
     def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
         """Return how a table has its rows."""
         return JsonShape() if columns is None else TypedShape(_struct(columns), keys, how)
 
 
-def plan(
+def plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     target: Target,
     routes: list[RouteKey],
     sources: BatchSources,
     options: ApplyOptions,
+    settings: Settings,
     there: There | None,
 ) -> TablePlan[Shape]:
     """Return how a table has its rows after a batch."""
-    current = keys = None
+    current, keys, given = None, None, frozenset[str]()
     if there is not None:
         has_text = {KEY, ROW} <= {*there.columns.names} and options.rows_of(target) == "json"
         check_columns(there.columns, JsonShape().columns if has_text else NEEDED, target.name)
         current = with_json(without_state(there.columns), there.properties)
         keys = there.keys
+        given = rows_in(there.properties).given
     is_text = there is not None and there.has_text
-    table = TableThere(target, current, keys, is_text=is_text)
-    return table_plan(table, routes, sources, options, SparkRules(options.format, there))
+    table = TableThere(target, current, keys, is_text=is_text, given=given)
+    return table_plan(table, routes, sources, options, settings, SparkRules(options.format, there))
 
 
 def shape_of(there: There) -> Shape:

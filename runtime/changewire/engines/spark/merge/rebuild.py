@@ -8,8 +8,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import keeps_deleted
 from changewire.engines.errors import OutputError
-from changewire.engines.options import Deletes, Misfits, Numbers, TableOptions
+from changewire.engines.options import Numbers, TableOptions
+from changewire.engines.settings import Deletes, Misfits
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import LENIENT
@@ -28,7 +30,6 @@ from changewire.engines.spark.session import changed
 from changewire.engines.typed.options import AppliedOptions, applied_options
 from changewire.engines.typed.rebuilt import rows_asked
 from changewire.tables.names import template_of
-from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
@@ -43,7 +44,7 @@ def rebuild(
     table_format: str = "delta",
     default_table: str | None = None,
     apply_truncates: bool = False,
-    deletes: Deletes = "remove",
+    deletes: Deletes | None = None,
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
@@ -68,7 +69,8 @@ def rebuild(
         table_format: Format of log and tables.
         default_table: Table of writes that name none.
         apply_truncates: Whether truncates are applied.
-        deletes: As for `apply_changes`.
+        deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
+            last run said, which tables remember.
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
@@ -93,7 +95,6 @@ def rebuild(
         one_table=one_table,
         only_tables=only_tables,
         except_tables=except_tables,
-        deletes=deletes,
         **rows_asked(row_schema, misfits, numbers),
     )
     how = AppliedOptions(**applied_options(None, asked, template_of(asked.target), [log]))
@@ -105,13 +106,16 @@ def rebuild(
         for one in known.chosen(tables):
             mine = rows.where(feeds(how.routing, one, known))
             table = SparkTable(one.name, format_of(table_format))
-            there = _there(spark, table)
-            if row_schema is None:
-                _overwrite(
-                    table, _mended(spark, table, there), mine, rows, how, known.truncated(one)
-                )
+            there, floor = _there(spark, table), known.truncated(one)
+            is_kept = keeps_deleted(there.properties, deletes)
+            if row_schema is not None:
+                replacing = Replacing(one, table, there, how, keeps_deleted=is_kept)
+                replacing.replace(mine, rows, floor)
             else:
-                Replacing(one, table, there, how).replace(mine, rows, known.truncated(one))
+                there = _mended(spark, table, there)
+                shape = shape_of(there)
+                found = rows_of_log(effects_of_log(mine, rows, shape), shape, floor)
+                _overwrite(table, there, found, keeps_deleted=is_kept)
             made.append(one.name)
     return made
 
@@ -137,18 +141,10 @@ def _mended(spark: SparkSession, table: SparkTable, there: There) -> There:
     return _there(spark, table)
 
 
-def _overwrite(  # noqa: PLR0917 - a table and its log
-    table: SparkTable,
-    there: There,
-    mine: DataFrame,
-    log: DataFrame,
-    options: AppliedOptions,
-    floor: Order,
-) -> None:
-    """Give a table the rows that the log says; columns of others stay as they are."""
-    spark, shape, asked = log.sparkSession, shape_of(there), there.constraints
-    found = rows_of_log(effects_of_log(mine, log, shape), shape, floor)
-    if not options.keeps_deleted:
+def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_deleted: bool) -> None:
+    """Give a table the rows that `rows_of_log` returned; columns of others stay as they are."""
+    spark, shape, asked = found.sparkSession, shape_of(there), there.constraints
+    if not keeps_deleted:
         found = found.where(~F.col(STATE)["deleted"])
     before = spark.table(table.identifier)
     with changed(spark, LENIENT if asked.are_any else {}):

@@ -45,12 +45,14 @@ class Replacing:
         table: How Spark has it.
         there: What is known of it.
         options: How its rows are asked for.
+        keeps_deleted: Whether deleted rows stay in it.
     """
 
     target: Target
     table: SparkTable
     there: There
     options: AppliedOptions
+    keeps_deleted: bool
 
     def replace(self, mine: DataFrame, log: DataFrame, floor: Order) -> None:
         """Replace columns and rows.
@@ -67,7 +69,7 @@ class Replacing:
         clauses = clauses_of(spark, self.table, columns)
         self._check(asked, columns, clauses)
         found = rows_of_log(self._effects(mine, log, shape), shape, floor)
-        if not self.options.keeps_deleted:
+        if not self.keeps_deleted:
             found = found.where(~F.col(STATE)["deleted"])
         with changed(spark, LENIENT if asked.are_any else {}):
             rows = self._rows(found, changes, shape, columns).localCheckpoint()

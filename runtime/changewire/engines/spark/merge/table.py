@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.applied import (
     COLUMNS,
     decided_name,
+    deletes_in,
     has_text_rows,
     keys_in,
     owned_by,
@@ -23,6 +24,7 @@ from changewire.engines.applied import (
 from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.retries import WriteConflictError, retried
+from changewire.engines.settings import Settings
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import existing_schema
@@ -114,6 +116,7 @@ class SparkTable:
         named: frozenset[str],
         has_changed: bool,
         source: Source | None,
+        settings: Settings,
     ) -> There:
         """Make the table if it does not exist, or give it new columns; return it.
 
@@ -123,10 +126,15 @@ class SparkTable:
         owned, columns = owned_by(query, shape.keys, source), shape.columns
         if there is None:
             named = frozenset(columns.names)
+            owned |= deletes_in({}, settings.deletes)
             if shape.is_typed:
                 owned |= named_in(shape, named)
-            self.format.create(spark, self.target, columns, owned)
+            self.format.create(spark, self.target, columns, owned, settings)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
+            if (
+                settings.laid_out_by or settings.properties
+            ):  # they may ask for what the table allows
+                return self.read(spark) or There(columns, shape.keys, owned, named)
             return There(columns, shape.keys, owned, named)
         if has_changed:
             self.format.evolve(spark, self.target, columns)
@@ -143,6 +151,8 @@ class SparkTable:
                 found = replace(found, named=there.named | named)
             rows = named_in(shape, found.named)
             needed |= {n: one for n, one in rows.items() if there.properties.get(n) != one}
+        kept = deletes_in(there.properties, settings.deletes)
+        needed |= {n: one for n, one in kept.items() if there.properties.get(n) != one}
         if needed:
             set_properties(spark, self.identifier, needed)
         return replace(found, properties={**found.properties, **needed})

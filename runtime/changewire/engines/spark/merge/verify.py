@@ -10,8 +10,10 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.applied import keeps_deleted
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.known import KnownLog
+from changewire.engines.settings import Deletes
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import is_char
@@ -44,7 +46,7 @@ def verify(
     one_table: bool = False,
     only_tables: Sequence[str] | None = None,
     except_tables: Sequence[str] | None = None,
-    deletes: str = "remove",
+    deletes: Deletes | None = None,
     checkpoint: str | None = None,
 ) -> DataFrame:
     """Compare tables with the log that they were made of; each row that differs is returned.
@@ -61,8 +63,9 @@ def verify(
         one_table: As for `apply_changes`.
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
-        deletes: As for `apply_changes`; unless it is ``flag``, deleted rows that are kept are
-            ``extra``.
+        deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
+            last run said, which tables remember; deleted rows
+            that a table should not keep are ``extra``.
         checkpoint: Folder of the checkpoint of the query that made the tables: then the log counts
             as far as they have it. By default all of it does.
 
@@ -83,7 +86,7 @@ def verify(
     rows = of_target(rows, target)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
     parts = [
-        _faults(spark, rows, one, known, routing, table_format, keeps_deleted=deletes == "flag")
+        _faults(spark, rows, one, known, routing, table_format, deletes)
         for one in known.tables.names.values()
     ]
     nothing = spark.range(0).select(
@@ -100,8 +103,7 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     known: KnownLog,
     routing: Routing,
     table_format: str,
-    *,
-    keeps_deleted: bool,
+    deletes: Deletes | None,
 ) -> DataFrame:
     """Return the rows of one table that differ."""
     table = SparkTable(target.name, format_of(table_format))
@@ -123,7 +125,7 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
         *(F.col(STATE)[name].alias(name) for name in ORDER),
     )
     rows = table_rows(spark, table, shape) if there is not None else expected.limit(0)
-    if keeps_deleted:
+    if there is not None and keeps_deleted(there.properties, deletes):
         rows = rows.where(~F.coalesce(F.col(STATE)["deleted"], F.lit(False)))  # noqa: FBT003
     has = rows.select(
         _key(shape).alias("key"),

@@ -1,0 +1,76 @@
+"""Messages of tables that have settings."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from tests.runtime.engines.merge.messages import message
+
+TYPES = {"id": "LONG", "day": "STRING", "kind": "STRING"}
+PROPERTIES = {"delta.logRetentionDuration": "interval 7 days", "shop.owner": "billing"}
+PARTITIONED: dict[str, Any] = {
+    "*": {"properties": PROPERTIES},
+    "d.t": {"columns": {"day": "date"}, "partition_by": ["day"]},
+}
+
+
+def write(number: int, sequence: int = 1, table: str = "t", **row: Any) -> bytes:
+    """Return a message that inserts or replaces a row."""
+    return message("INSERT", sequence, {"id": number, **row}, table=table, types=TYPES)
+
+
+def first() -> list[bytes]:
+    """Return messages of two tables; none has the day of its first row."""
+    return [write(1), write(2, day="2026-01-02"), write(1, table="u")]
+
+
+def later() -> list[bytes]:
+    """Return messages that move rows to other partitions, and one that no partition has."""
+    gone = message("DELETE", 2, {"id": 2}, types=TYPES)
+    return [write(1, 2, day="2026-01-03"), gone, write(3, day="soon")]
+
+
+FATES: dict[str, Any] = {
+    "*": {"columns": {"day": "date"}},
+    "d.*": {"deletes": "flag", "misfits": "refuse"},
+    "d.u": {"deletes": "remove", "misfits": "rescue"},
+}
+
+
+def fates() -> list[bytes]:
+    """Return messages of two tables: deletes, one that is late, and values that do not fit."""
+    sent = []
+    for table in ("t", "u"):
+        gone = message("DELETE", 3, {"id": 1}, table=table, types=TYPES)
+        late = write(1, 2, table, day="2026-01-01")
+        sent += [write(1, 1, table), gone, late, write(2, 1, table, day="2026-01-02")]
+        sent.append(write(2, 2, table, day="soon"))
+    return sent
+
+
+FATES_OF_ROWS = {
+    "t": [(1, None, True, None), (2, date(2026, 1, 2), False, None)],
+    "u": [(2, None, False, '{"day":"soon"}')],
+}
+"""Rows: id, day, whether they are deleted, and what is rescued."""
+
+FAULTS: tuple[tuple[dict[str, Any], str], ...] = (
+    (
+        {"partition_by": ["year"]},
+        "no message has a value of column 'year' yet; give its type by `columns`",
+    ),
+    (
+        {"partition_by": ["kind"], "columns": {"kind": "array<string>"}},
+        "column 'kind' is array<string>, which has no order",
+    ),
+    (
+        {"partition_by": ["kind"], "columns": {"kind": "binary"}},
+        "column 'kind' is binary, which delta-rs does not read as a partition",
+    ),
+    (
+        {"partition_by": ["id"], "columns": {"id": "string"}},
+        "column 'id' of the key is text, which as a partition has NULL for ''",
+    ),
+)
+"""Settings of tables of Delta that cannot be made, and why."""
