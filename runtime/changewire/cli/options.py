@@ -18,6 +18,7 @@ from changewire.changes.vendor_options import VendorOption
 from changewire.changes.vendors import VENDOR_OPTIONS
 from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
+from changewire.engines.options import TableOptions, keys_asked
 from changewire.framing import SHAPES
 
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
@@ -226,8 +227,12 @@ def with_flags(
     return decorate
 
 
-def decode_options_of(format: str, given: Mapping[str, Any], **more: Any) -> DecodeOptions:
+def decode_options_of(
+    format: str, given: Mapping[str, Any], *, tables: TableOptions | None = None, **more: Any
+) -> DecodeOptions:
     """Return how messages are decoded, by what is given of `DECODE_FLAGS`, and by more options.
+
+    Settings of tables may name the columns of keys.
 
     Raises:
         typer.BadParameter: An option does not fit the format.
@@ -235,6 +240,8 @@ def decode_options_of(format: str, given: Mapping[str, Any], **more: Any) -> Dec
     options: Any = {name: given[name] for name in DECODE_FLAGS if name in given} | more
     options["key_columns"] = _keys_of(options.get("key_columns"))
     try:
+        if tables is not None:
+            options["key_columns"] = keys_asked(options["key_columns"], tables)
         return DecodeOptions(format, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
+from changewire.changes.sources import KeysByTable
 from changewire.engines.settings import (
     DELETES,
     MISFITS,
@@ -276,7 +277,23 @@ def asked(format: str, target: str, options: ApplyKeywords) -> tuple[DecodeOptio
     """Return how messages are decoded, and how their changes are merged into tables."""
     of_messages: Any = {n: v for n, v in options.items() if n in DecodeKeywords.__annotations__}
     of_tables: Any = {n: v for n, v in options.items() if n not in of_messages}
-    return DecodeOptions(format, **of_messages), TableOptions(target, **of_tables)
+    tables = TableOptions(target, **of_tables)
+    of_messages["key_columns"] = keys_asked(of_messages.get("key_columns"), tables)
+    return DecodeOptions(format, **of_messages), tables
+
+
+def keys_asked(
+    key_columns: Sequence[str] | KeysByTable | None, tables: TableOptions
+) -> Sequence[str] | KeysByTable | None:
+    """Return the columns that name rows, which are given alone or by the settings of tables.
+
+    Raises:
+        ValueError: Both say some.
+    """
+    found = SettingsByTable(tables.tables).key_columns()
+    if found is not None and key_columns is not None:
+        raise ValueError("key_columns: `tables` names such columns too; name all of them in one")
+    return key_columns if found is None else found
 
 
 def allowed(limit: Limit, elements: int) -> float:

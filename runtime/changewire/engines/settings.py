@@ -35,6 +35,8 @@ class TableSettings(TypedDict, total=False):
         properties: Properties of a table, such as ``delta.enableChangeDataFeed``.
         deletes: As for `apply_changes`.
         misfits: As for `apply_changes`.
+        key_columns: Columns that name the rows, as for `apply_changes`, which then has none; a log
+            has keys already.
     """
 
     columns: Mapping[str, str]
@@ -43,6 +45,7 @@ class TableSettings(TypedDict, total=False):
     properties: Mapping[str, str]
     deletes: Deletes
     misfits: Misfits
+    key_columns: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Settings:
         properties: Its properties.
         deletes: Fate of its deleted rows.
         misfits: Fate of values that do not fit; None for that of the kind of its rows.
+        key_columns: Columns that name its rows; empty if messages say them.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -64,6 +68,7 @@ class Settings:
     properties: Mapping[str, str] = field(default_factory=dict)
     deletes: Deletes = "remove"
     misfits: Misfits | None = None
+    key_columns: tuple[str, ...] = ()
 
     @property
     def keeps_deleted(self) -> bool:
@@ -128,6 +133,15 @@ class SettingsByTable:
     def all_of(self, setting: str) -> list[Any]:
         """Return all values of a setting."""
         return [one[setting] for one in self._settings.values() if setting in one]
+
+    def key_columns(self) -> dict[str, tuple[str, ...]] | None:
+        """Return columns that name rows, by patterns; None without any."""
+        found = {
+            pattern: one["key_columns"]
+            for pattern, one in self._settings.items()
+            if "key_columns" in one
+        }
+        return found or None
 
     def of(self, names: Iterable[str], **others: Any) -> Settings:
         """Return the settings of a table, which has a name for each source that feeds it.
@@ -216,6 +230,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "partition_by": _partitions,
     "cluster_by": _names,
     "properties": _properties,
+    "key_columns": _names,
     "deletes": _one_of(*DELETES),
     "misfits": _one_of(*MISFITS),
 }

@@ -75,6 +75,18 @@ def test_the_table_keeps_its_types(cli: Cli, folder: Path) -> None:
     assert sorted(found["price"].to_pylist()) == [Decimal("1.50"), Decimal("12.50")]
 
 
+def test_keys_of_a_file(cli: Cli, folder: Path) -> None:
+    """A topic whose messages say no key has those of the file, in run and replay."""
+    row = {"id": 1, "price": "1"}
+    folder.joinpath("topic.jsonl").write_bytes(message("INSERT", 1, row, types=TYPES, key=()))
+    folder.joinpath("lake.toml").write_text("tables.'d.*'.key_columns = ['id']", encoding="utf-8")
+    given = ("--settings", "lake.toml")
+    assert cli(*RUN, *given).exit_code == 0
+    assert DeltaTable("lake/t").to_pyarrow_table()["id"].to_pylist() == [1]
+    replay = ("replay", "out", "-f", "dataworks-json", "--target", "lake/{table}", *given)
+    assert cli(*replay).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "sentence"),
     [
@@ -87,6 +99,11 @@ def test_the_table_keeps_its_types(cli: Cli, folder: Path) -> None:
             "--column: expected TABLE.COLUMN=TYPE, found 'price=date'",
         ),
         ("", ("--column", "t.price=money"), "tables: 't': columns: 'price': 'money' is not a type"),
+        (
+            "tables.x.key_columns = ['id']",
+            ("--key-column", "id"),
+            "--key-column: --settings names such columns too",
+        ),
         ("", ("--row-schema", "json", "--column", "t.a=date"), "are for tables with"),
     ],
 )

@@ -55,8 +55,8 @@ def replay(
 
     Example: changewire replay lake/ -f auto --target lake/tables/
     """
-    decode_options = decode_options_of(format, flags)
     tables = table_options(target, flags)
+    decode_options = decode_options_of(format, flags, tables=tables)
     folder = whole(output)
     of_spark = {"table_format": table_format, "packages": packages, "checkpoint": checkpoint}
     if is_local(engine, folder, target, **of_spark):

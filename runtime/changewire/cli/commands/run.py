@@ -61,8 +61,8 @@ def run(
     Example: changewire run -f aerospike-json topic/ --output lake/
     """
     del config  # it gave the other options their values
-    decode_options = decode_options_of(format, flags, elements_as=elements_as)
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
+    decode_options = decode_options_of(format, flags, tables=tables, elements_as=elements_as)
     job = partial(
         land_files,
         inputs,

@@ -81,7 +81,8 @@ def stream(
     Example: changewire stream -f auto --kafka broker:9092 --subscribe users -o lake/
     """
     del config  # it gave the other options their values
-    decode_options = decode_options_of(format, flags, elements_as=elements_as)
+    tables = merged_tables(target, flags, elements_as, max_dead_letters)
+    decode_options = decode_options_of(format, flags, tables=tables, elements_as=elements_as)
     if metrics == STDOUT and as_json:
         raise typer.BadParameter("--json and --metrics - both write to standard output")
     topics = {"kafka.bootstrap.servers": servers, **pairs(options)}
@@ -95,7 +96,6 @@ def stream(
         max_dead_letters=max_dead_letters,
         apply_every=apply_every,
     )
-    tables = merged_tables(target, flags, elements_as, max_dead_letters)
     if apply_every is not None and tables is None:
         raise typer.BadParameter("--apply-every: only with --target TABLE")
     asked = StreamRun(decode_options, log_options, tables, packages, show_values)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from tests.runtime.engines.chosen import KEYS, keyless
 from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.engines.settings_cases import (
@@ -66,6 +67,16 @@ def test_deletes_and_misfits_by_table(tmp_path: Path, batch: int) -> None:
     assert len(cwd.verify(**lake.places)) == 0
     cwd.rebuild(**lake.places)
     assert len(cwd.verify(**lake.places)) == 0
+
+
+def test_keys_by_table(tmp_path: Path) -> None:
+    """They are those of the settings; both ways to name them are an error."""
+    lake, by_table = Lake(tmp_path), {name: {"key_columns": keys} for name, keys in KEYS.items()}
+    options: dict[str, Any] = {"row_schema": "auto", "tables": by_table}
+    assert lake.apply_records(records(*keyless()), **options).tables == {"inserted": 2}
+    assert [(row["id"], row["name"]) for row in lake.rows("t")] == [(1, "b")]
+    with pytest.raises(ValueError, match="key_columns: `tables` names such columns too"):
+        lake.apply_records(records(*keyless()), **options, key_columns=["id"])
 
 
 @pytest.mark.parametrize(("settings", "reason"), FAULTS)
