@@ -20,11 +20,12 @@ from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import carried_of, facts_of_batch
 from changewire.engines.spark.merge.from_log import is_change, with_effects
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.mutations import FAILURE, NAMED, is_row_of, row_values
+from changewire.engines.spark.merge.mutations import FAILURE, is_row_of, row_values
 from changewire.engines.spark.merge.plan import SparkRules, There, shape_of, without_state
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.engines.spark.merge.table import SparkTable, named_in, run_merge
 from changewire.engines.spark.merge.violations import check_rows
+from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
 from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape
@@ -33,6 +34,7 @@ from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN
 
 _BEFORE: Final = "before"
+_AFTER: Final = "after"
 _OTHERS: Final = "others"
 
 
@@ -76,7 +78,7 @@ class Replacing:
             if asked.rules:
                 check_rows(rows, asked, self.target.name)
         properties = {KEYS: property_text([*shape.keys])}
-        properties |= named_in(shape, shape.rows.schema.names)
+        properties |= named_in(shape, shape.columns.names)
         run_merge(spark, self.target.name, clauses.statement(self.table, properties), rows)
 
     def _others(self) -> list[StructField]:
@@ -133,9 +135,8 @@ class Replacing:
         values: Mapping[str, Column] = {**row_values(shape), COLUMN: F.col(STATE)}
         others = [one.name for one in columns.fields if one.name not in values]
         if others:
-            there = self._there(changes, shape, others).alias("there")
-            is_same = is_row_of(F.col("there")[NAMED], shape)
-            found = found.join(there, is_same, "left").select(*found.columns, _OTHERS)
+            there = self._there(changes, shape, others)
+            found = found.join(there, is_row_of(F.col(_AFTER), shape), "left")
             values = {**values, **{name: F.col(_OTHERS)[name] for name in others}}
         return found.select(
             *(
@@ -148,13 +149,13 @@ class Replacing:
         """Return the columns of others, by the keys that rows have afterwards."""
         before, texts = shape_of(self.there), F.explode(F.array("key", "before_key"))
         keys = changes.select(texts.alias("key")).where("key IS NOT NULL").distinct()
-        fields = [StructField(_BEFORE, before.named_type), StructField(NAMED, shape.named_type)]
+        fields = [StructField(_BEFORE, before.named_type), StructField(_AFTER, shape.named_type)]
         kind = StructType(fields)
         pairs = keys.mapInArrow(KeyPairs(before, shape, arrow_schema(kind)), kind)
         rows = changes.sparkSession.table(self.table.identifier)
-        row = F.struct(*(rows[name] for name in others)).alias(_OTHERS)
-        rows = rows.select(F.struct(*before.keys).alias(_BEFORE), row)
-        return pairs.join(rows, _BEFORE).select(NAMED, _OTHERS).dropDuplicates([NAMED])
+        parts = {_BEFORE: before.keys, _OTHERS: others}
+        rows = rows.select(*(F.struct(*map(quoted, n)).alias(one) for one, n in parts.items()))
+        return pairs.join(rows, _BEFORE).select(_AFTER, _OTHERS).dropDuplicates([_AFTER])
 
 
 class KeyPairs:
