@@ -28,7 +28,7 @@ def merged(messages: cwd.Messages, lake: str) -> int:
 def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
     """Return how many rows did not fit the columns that a schema describes."""
     options: cwd.ApplyKeywords = {
-        "row_schema": {"shop.orders": row, "*": "embedded"},
+        "row_schema": {"shop.orders": row, "*": "auto"},
         "schema_evolution": "strict",
         "deletes": "flag",
     }
@@ -48,7 +48,8 @@ def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
 
 def of_a_log(log: str, target: str) -> int:
     """Merge a log that exists into tables."""
-    options: cwd.TableKeywords = {"deletes": "flag", "default_table": "no_set"}
+    orders: cwd.TableSettings = {"columns": {"price": "decimal(12,2)"}, "misfits": "refuse"}
+    options: cwd.TableKeywords = {"tables": {"shop.orders": orders}, "default_table": "no_set"}
     counts = cwd.apply_log(log, target=target, **options)
     return counts.get("inserted", 0)
 

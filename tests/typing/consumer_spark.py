@@ -81,8 +81,9 @@ def bronze(messages: DataFrame, lake: Path) -> int:
 
 def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     """Merge changes into tables, apply dead letters again, and remove old deleted rows."""
+    orders: cws.TableSettings = {"partition_by": ["ordered_on"], "deletes": "remove"}
     options: cws.ApplyKeywords = {
-        "row_schema": {"shop.orders": SCHEMA, "*": "json"},
+        "tables": {"shop.orders": orders},
         "deletes": "flag",
     }
     spark, log, target = messages.sparkSession, str(lake / "log"), str(lake / "{table}")
