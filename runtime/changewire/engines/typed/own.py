@@ -88,8 +88,9 @@ def with_json(columns: StructJson, properties: Mapping[str, str]) -> StructJson:
     Tables of Iceberg do not say so themselves.
     """
     *_, of_json = property_value(properties.get(ROWS)) or ((),)
-    named = {name: field_of(name, JSON) for name in of_json}
-    return struct_json([named.get(one["name"], one) for one in columns["fields"]])
+    names = frozenset[str](of_json)
+    fields = columns["fields"]
+    return struct_json([field_of(o["name"], JSON) if o["name"] in names else o for o in fields])
 
 
 USUAL: Final = RowOptions()
@@ -112,7 +113,7 @@ class Own:
         self.how: RowOptions = how
         self._cells = RowCells(map(untyped, self.row.values()), CHANGE_TEXT)
         self._known = frozenset(self._members())
-        self._looked = lru_cache(maxsize=1024)(lambda text: frozenset(self._strange(text)))
+        self._looked = lru_cache(maxsize=1024)(self._all_strange)
 
     def __reduce__(self) -> Any:
         """Pickle what the constructor was given."""
@@ -128,6 +129,9 @@ class Own:
             return ()
         found: Collection[str] = self._looked(text)
         return found
+
+    def _all_strange(self, text: str) -> frozenset[str]:
+        return frozenset(self._strange(text))
 
     def _members(self) -> Iterator[str]:
         """Yield the members of texts whose values have a column."""

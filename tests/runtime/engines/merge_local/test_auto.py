@@ -28,12 +28,13 @@ def applied(case: Case, folder: Path, *, at_once: bool = False, **options: Any) 
             for number, one in enumerate(batch)
         ]
         start += len(batch)
+        given: dict[str, Any] = {"row_schema": "auto", **case.options, **options}
         out = delta.apply_changes(
             recorded(rows),
             format=case.format,
             log=f"{folder}/log",
             target=f"{folder}/tables/{{table}}",
-            **{"row_schema": "auto", **case.options, **options},
+            **given,
         )
     return out
 

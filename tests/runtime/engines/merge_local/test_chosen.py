@@ -73,7 +73,7 @@ def test_late_deletes_of_a_table_that_is_left_out(tmp_path: Path) -> None:
     lake.apply_records(records(*sent), **options)
     lake.apply_records(records(message("INSERT", 2, {"id": 1}), start=10), **options)
     assert sorted(lake.json_rows("one")) == [1, 2]
-    places = {**lake.places, "target": target}
+    places: dict[str, Any] = {**lake.places, "target": target}
     assert len(cwd.verify(**places, one_table=True, only_tables=["d.t"])) == 0
     assert len(cwd.verify(**places, one_table=True)) == 1
 

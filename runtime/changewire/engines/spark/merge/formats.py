@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.functions import partitioning
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -316,8 +317,8 @@ def _partition(one: Partition) -> Column:
     """Return what Spark calls a partition."""
     column = F.col(quoted(one.column))
     if one.transform == "bucket":
-        return F.partitioning.bucket(one.buckets, column)
-    by_time = {name: getattr(F.partitioning, name) for name in TIMES}
+        return partitioning.bucket(one.buckets, column)
+    by_time = {name: getattr(partitioning, name) for name in TIMES}
     return by_time[one.transform](column) if one.transform else column
 
 
