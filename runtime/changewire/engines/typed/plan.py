@@ -186,8 +186,7 @@ def table_plan(
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
-        carried = [one for route in routes for one in sources.columns.get(route, ())]
-        carried += user_key_column(routes) if carried else []
+        carried = _carried(routes, sources, keys or ())
         columns = auto_columns(table.columns, carried, evolution, rules)
         named = {one.name for one in carried} & {one["name"] for one in columns["fields"]}
     else:
@@ -206,6 +205,21 @@ def table_plan(
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
     return TablePlan(shape, refusals, has_changed, named=all_named)
+
+
+def _carried(
+    routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
+) -> list[CarriedColumn]:
+    """Return the columns of the messages of a table that it can have besides its key."""
+    folded = {one.lower(): one for one in keys}
+    carried = [
+        one
+        for route in routes
+        for one in sources.columns.get(route, ())
+        # A column that differs from the key in case only would make the table unusable.
+        if folded.get(one.name.lower(), one.name) == one.name
+    ]
+    return carried + user_key_column(routes) if carried else []
 
 
 def _given(
