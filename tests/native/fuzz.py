@@ -17,6 +17,8 @@ from tests.native.differential import FORMATS, batch_of, compared
 from tests.native.fit_texts import drawn as drawn_changes
 from tests.native.mutants import damaged
 from tests.native.test_auto import CASES as AUTO_CASES
+from tests.native.test_carried import changes as rows_of_a_log
+from tests.native.test_carried import compared as compared_carried
 from tests.native.test_differential import CASES, examples
 from tests.native.test_fit import compared as compared_fit
 from tests.native.test_typed import drawn, fitting
@@ -67,6 +69,8 @@ def main() -> int:
         changes = compared_fit(drawn_changes(Random(seed), _CHANGES))  # noqa: S311 - no secret
         found["changes that fit"] += changes.fitting
         found["of these by the kernel"] += changes.made
+        shown = compared_carried(rows_of_a_log(Random(seed), _CHANGES))  # noqa: S311 - no secret
+        found["rows whose types the kernel shows"] += shown
         seed += 1
     print(", ".join(f"{number:,} {name}" for name, number in found.items()), f"seeds before {seed}")  # noqa: T201
     return 0

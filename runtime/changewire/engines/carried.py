@@ -13,6 +13,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.changes.connect.reads import UNDECLARED_FIELD
+from changewire.changes.contradictions import UNDECLARED
 from changewire.engines.declared import VOID
 from changewire.engines.layout import CHANGE, DECLARED
 from changewire.engines.native import carried_of
@@ -30,10 +32,13 @@ _KINDS: Final = {
 }
 """Types of values by their first byte; all others are numbers."""
 
+_UNDECLARED: Final = pa.array([UNDECLARED, UNDECLARED_FIELD])
+"""Leniencies of rows with a value whose column the message does not declare."""
+
 RAW_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 """Returns the members of a JSON object, each as its text."""
 
-_attributes: Final = msgspec.json.Decoder(dict[str, Any]).decode
+_members: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def text_of_row(after: str, attributes: str | None) -> str | None:
@@ -64,7 +69,7 @@ def _kind(name: str, raw: msgspec.Raw, of_bytes: Collection[str]) -> str | None:
 
 def _bytes_in(attributes: str) -> Iterator[str]:
     """Yield the names of bins whose text represents bytes; a particle type is a number."""
-    bins = _attributes(attributes).get("bins")
+    bins = _members(attributes).get("bins")
     for name, note in bins.items() if isinstance(bins, dict) else ():
         kind = note.get("type") if isinstance(note, dict) else None
         if kind == "blob" or type(kind) is int:
@@ -80,6 +85,30 @@ def with_carried(rows: pa.Table) -> pa.Table:
     texts = carried(*(rows[name].combine_chunks() for name in ("after", "attributes")))
     place = rows.column_names.index(DECLARED)
     return rows.set_column(place, DECLARED, pc.if_else(lacks, texts, rows[DECLARED]))
+
+
+def with_undeclared(
+    declared: pa.Array, afters: pa.Array, attributes: pa.Array, leniencies: pa.Array
+) -> pa.Array:
+    """Return the texts of declared columns, and of those that only values of rows show.
+
+    Args:
+        declared: Texts of the columns that messages declare, NULL without a schema.
+        afters: The rows.
+        attributes: Attributes of their changes.
+        leniencies: Names of the leniencies that each change needed: some say what is undeclared.
+    """
+    is_one = pc.is_in(leniencies.flatten(), _UNDECLARED)
+    places = pc.unique(pc.list_parent_indices(leniencies).filter(is_one)).to_pylist()
+    if not places:
+        return declared
+    found = declared.to_pylist()
+    for place in places:
+        text, after = found[place], afters[place].as_py()
+        shown = after and text_of_row(after, attributes[place].as_py())
+        if text is not None and shown is not None:
+            found[place] = msgspec.json.encode(_members(shown) | _members(text)).decode()
+    return pa.array(found, pa.string())
 
 
 def carried(afters: pa.Array, attributes: pa.Array) -> pa.Array:

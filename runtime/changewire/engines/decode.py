@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from changewire.changes.decode_options import DecodeOptions
 from changewire.codec import DecodeError, FormatError, rejection
 from changewire.codec.border import RESOURCE_ERRORS, internal_error
-from changewire.engines.carried import carried
+from changewire.engines.carried import carried, with_undeclared
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, lengths, parts
 from changewire.engines.declared import DeclaredColumns
@@ -127,7 +127,7 @@ class Decoder:
         dead = no_rejections(len(made.leniencies))
         fingerprints = made.change["schema_fingerprint"]
         own = {**made.change, DECLARED: self.declared(fingerprints, batch, places)}
-        own[DECLARED] = self._carried(own)
+        own[DECLARED] = self._carried(own, made.leniencies)
         return element_columns(batch, kinds(own), own, dead, made.leniencies, places)
 
     def _part(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -207,15 +207,17 @@ class Decoder:
     ) -> dict[str, pa.Array]:
         found = columns(batch, elements, places)
         declared = self.declared(found["schema_fingerprint"], batch, places)
-        return {**found, DECLARED: self._carried({**found, DECLARED: declared})}
+        own = {**found, DECLARED: declared}
+        return {**found, DECLARED: self._carried(own, found["leniencies"])}
 
-    def _carried(self, own: Mapping[str, pa.Array]) -> pa.Array:
+    def _carried(self, own: Mapping[str, pa.Array], leniencies: pa.Array) -> pa.Array:
         """Return the columns that messages declare, or that their values show."""
-        declared = own[DECLARED]
-        lacks = pc.and_(pc.is_null(declared), pc.is_valid(own["after"]))
-        if type(self) is not Decoder or not pc.any(lacks).as_py():
+        declared, rows = own[DECLARED], (own["after"], own["attributes"])
+        if type(self) is not Decoder:
             return declared  # others have rows of a type
-        return pc.if_else(lacks, carried(own["after"], own["attributes"]), declared)
+        declared = with_undeclared(declared, *rows, leniencies)
+        lacks = pc.and_(pc.is_null(declared), pc.is_valid(own["after"]))
+        return pc.if_else(lacks, carried(*rows), declared) if pc.any(lacks).as_py() else declared
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -20,7 +20,7 @@ from changewire.engines.settings import Misfits
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.evolve import joined_type
 from changewire.engines.typed.readings import CHANGE_TEXT, JSON, untyped
-from changewire.engines.typed.types import StructJson, field_as_json, struct_json
+from changewire.engines.typed.types import StructJson, field_as_json, parts, struct_json
 from changewire_messages.hooks import exact_number
 from changewire_messages.support import pointer_token
 
@@ -32,6 +32,8 @@ _KINDS: Final = (
     *sorted(_TEXTS),
 )
 """Types that most texts of columns have."""
+
+T = TypeVar("T")
 
 _parsed: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
 _raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -144,18 +146,31 @@ class Own:
 
     def _strange(self, text: str) -> Iterator[str]:
         taken = set[str]()
-        for field in columns_of_text(text)["fields"]:
-            name = field["name"]
-            column = self._cells.column(name)
-            if column in self.key:
+        fields = columns_of_text(text)["fields"]
+        for name, field in _exact_first({one["name"]: one for one in fields}, self.row):
+            if name in self.key:
                 continue
-            is_second, there = column in taken, self.row.get(column)
+            column = self._cells.column(name)
+            is_second, there = column in taken | self.key, self.row.get(column)
             taken.add(column)
             if is_second or there is None:
                 yield name
             elif column not in self.how.given:
                 has = kind_of(field_as_json(there))
                 yield from [name] if _differs(kind_of(field), has) else ()
+
+    def is_of(self, name: str, column: str, text: str | None) -> bool:
+        """Whether a value has the type of its column: only then may a number be rounded."""
+        if text is None:
+            return True
+        fields = columns_of_text(text)["fields"]
+        has = kind_of(field_as_json(self.row[column]))
+        return any(one["name"] == name and kind_of(one) == has for one in fields)
+
+
+def _exact_first(row: Mapping[str, T], columns: Collection[str]) -> list[tuple[str, T]]:
+    """Return the members of a row: those with the names of columns before all of another case."""
+    return sorted(row.items(), key=lambda item: item[0] not in columns)
 
 
 def _differs(kind: Any, there: Any) -> bool:
@@ -164,8 +179,17 @@ def _differs(kind: Any, there: Any) -> bool:
         return False
     if there == "string":
         return bool(kind != there)
-    is_text = isinstance(kind, str) and kind in _TEXTS
+    if kind == JSON:  # a list or an object, or any value of a type that is not known
+        return not parts(there) or _has_text(there)
+    is_text = _has_text(kind) or (bool(parts(there)) and _has_text(there))
     return is_text and joined_type(kind, there) != there
+
+
+def _has_text(kind: Any) -> bool:
+    """Whether a type, or one within it, has values that are text in a log."""
+    if isinstance(kind, str):
+        return kind in _TEXTS
+    return any(_has_text(part) for _, part in parts(kind))
 
 
 def own_columns(
@@ -186,23 +210,32 @@ def own_columns(
     found: dict[str, Any] = {}
     misfits: dict[str, str] = {}
     strangers = own.strangers(columns)
-    for name, value in _parsed(text).items():
+    for name, value in _exact_first(_parsed(text), cells.cells):
         column = cells.column(name)
-        if column in own.key:
+        if name in own.key:
             continue
         if value is None:
             found.setdefault(column, None)
             continue
-        is_free = column in cells.cells and found.get(column) is None and column not in misfits
+        is_column = column in cells.cells and column not in own.key
+        is_free = is_column and found.get(column) is None and column not in misfits
         is_stranger = name in strangers or not is_free
+        needs: list[str] = []
         try:
             known = {} if is_stranger else cells.cells
-            found |= fitted_row({column: value}, known, "", used)
+            fitting = fitted_row({column: value}, known, "", needs)
         except CellError as error:
             # By `numbers` such a number is refused, whatever becomes of other values.
-            if own.how.misfits == "refuse" or error.issue.code == ROUNDED_NUMBER:
+            is_rounded = error.issue.code == ROUNDED_NUMBER and own.is_of(name, column, columns)
+            if own.how.misfits == "refuse" or is_rounded:
                 raise
             is_stranger = True
+        else:
+            if ROUNDED_NUMBER in needs and not own.is_of(name, column, columns):
+                is_stranger = True
+            else:
+                found |= fitting
+                used += needs
         if is_stranger and own.how.misfits == "refuse":
             raise CellError(f"/{pointer_token(name)}", "a value that a column has", value)
         if is_stranger:

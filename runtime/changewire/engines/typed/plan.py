@@ -198,9 +198,8 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
-        carried = [one for route in routes for one in sources.columns.get(route, ())]
+        carried = _carried(routes, sources, keys or ())
         if carried:
-            carried += user_key_column(routes)
             # Without a message that has a value of it, a column is made if its type is given.
             carried += [CarriedColumn(one, VOID, 0, ()) for one in settings.laid_out_by]
         given = _types(table, carried, settings, rules)
@@ -304,6 +303,21 @@ def _check_kind(table: TableThere, *, is_json: bool) -> None:
             f"{table.target.name}: its rows are {has}, and row_schema asks for "
             f"{'JSON text' if is_json else 'columns'}; `rebuild` with this row_schema changes that"
         )
+
+
+def _carried(
+    routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
+) -> list[CarriedColumn]:
+    """Return the columns of the messages of a table that it can have besides its key."""
+    folded = {one.lower(): one for one in keys}
+    carried = [
+        one
+        for route in routes
+        for one in sources.columns.get(route, ())
+        # A column that differs from the key in case only would make the table unusable.
+        if folded.get(one.name.lower(), one.name) == one.name
+    ]
+    return carried + user_key_column(routes) if carried else []
 
 
 def _given(
