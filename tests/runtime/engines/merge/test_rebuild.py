@@ -251,7 +251,9 @@ def test_layout_and_properties_stay(spark: SparkSession, tmp_path: Path, table_f
     with pytest.raises(OutputError, match="row_schema has no column 'b', on which depends: its la"):
         cws.rebuild(spark, **places(lake), row_schema="json")
     if is_delta:
-        spark.sql(f"ALTER TABLE {table} ALTER COLUMN b SET NOT NULL")
+        feature = "'delta.feature.allowColumnDefaults' = 'supported'"
+        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({feature})")
+        spark.sql(f"ALTER TABLE {table} ALTER COLUMN b SET DEFAULT 'none'")
         with pytest.raises(OutputError, match=r"column 'b' is NOT NULL, .* would end that"):
             cws.rebuild(spark, **places(lake), row_schema=PRICE)
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from changewire.engines.spark.jvm import table_metadata
-from changewire.engines.spark.merge.formats import ANY_NAMES
+from changewire.engines.spark.merge.formats import ANY_NAMES, properties_of
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import quoted
 from changewire.engines.typed.types import has_unsafe_names
@@ -68,7 +68,10 @@ def clauses_of(spark: SparkSession, table: SparkTable, columns: StructType) -> C
 
 
 def _of_iceberg(spark: SparkSession, table: str) -> Clauses:
-    """Return what is kept of a table of Iceberg, which keeps its properties and its comment."""
+    """Return what is kept of a table of Iceberg.
+
+    It keeps its comment, and its properties but for some of writing, which get their defaults.
+    """
     rows = spark.sql(f"DESCRIBE TABLE {table}").collect()
     names = [row["col_name"] for row in rows]
     if "# Partition Information" in names:
@@ -77,7 +80,10 @@ def _of_iceberg(spark: SparkSession, table: str) -> Clauses:
         parts = [row["data_type"] for row in rows if re.fullmatch(r"Part \d+", row["col_name"])]
     found = (_PARTITION.fullmatch(one) for one in parts)
     columns = (one["name"].strip("`").replace("``", "`") for one in found if one is not None)
-    return Clauses(f" PARTITIONED BY ({', '.join(parts)})" if parts else "", tuple(columns))
+    layout = f" PARTITIONED BY ({', '.join(parts)})" if parts else ""
+    properties = properties_of(spark, table).items()
+    kept = {name: text for name, text in properties if name.startswith("write.")}
+    return Clauses(layout, tuple(columns), kept)
 
 
 def _literal(text: str) -> str:
