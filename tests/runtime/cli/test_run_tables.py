@@ -203,7 +203,6 @@ def test_standard_input_is_not_merged(run: Callable[..., Ended], good: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--row-schema", "embedded"], f"messages of {FORMAT} carry no schema"),
         (
             ["--row-schema", "nested"],
             "--row-schema: the file 'nested' is missing",
@@ -261,7 +260,7 @@ def test_files_are_merged_into_typed_tables(
     monkeypatch.chdir(tmp_path)
     messages, schema = shop(tmp_path)
     places = ("--output", "out", "--target", "lake/{table}")
-    how = ("--row-schema", schema if rows == "file" else rows, "--schema-evolution", "strict")
+    how = ("--row-schema", schema if rows == "file" else rows, "--misfits", "refuse")
     ended = cli("run", "-f", "dataworks-json", messages, *places, *how)
     assert ended.exit_code == 0
     shown = " ".join(ended.stderr.split())
@@ -385,7 +384,8 @@ def test_some_tables_are_chosen(
     target = ("--target", "lake/{table}")
     chosen = ("--only", "d.t", "--only", "x.*", "--except", "d.tmp?")
     run = ("run", "-f", "dataworks-json", "--engine", engine, *target, "--output", "out")
-    ended = cli(*run, *chosen, "--fail-on", "unapplied", "topic.jsonl")
+    rows = ("--row-schema", "json")
+    ended = cli(*run, *chosen, *rows, "--fail-on", "unapplied", "topic.jsonl")
     assert ended.exit_code == 0, ended.stderr
     assert sorted(lake()) == ["t"]
     shown = " ".join(ended.stderr.split())
@@ -444,7 +444,8 @@ def test_keys_by_table(
     (tmp_path / "topic.jsonl").write_bytes(b"\n".join(keyless()))
     keys = ("--key-column", "id", "--key-column", "d.u=name", "--key-column", "d.u=id")
     run = ("run", "-f", "dataworks-json", "--engine", engine, "--output", "out")
-    ended = cli(*run, "--target", "lake/{table}", *keys, "topic.jsonl")
+    rows = ("--row-schema", "json")
+    ended = cli(*run, "--target", "lake/{table}", *keys, *rows, "topic.jsonl")
     assert ended.exit_code == 0, ended.stderr
     found = [
         json.loads(row["key"])
