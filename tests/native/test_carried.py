@@ -94,7 +94,7 @@ def compared(found: Sequence[Change]) -> int:
         else:
             expected = None if after is None else text_of_row(after, notes)
             assert text == expected, (after, notes)
-    return declined.count(False)
+    return sum(not one for one in declined)
 
 
 @thorough

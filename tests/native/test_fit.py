@@ -15,7 +15,7 @@ from tests.native.fit_texts import Drawn, drawn
 from tests.runtime.codec.formats import modest, thorough
 
 from changewire.engines.carried import text_of_row
-from changewire.engines.options import Misfits
+from changewire.engines.settings import Misfits
 from changewire.engines.typed.fit import Fit
 from changewire.engines.typed.own import USUAL, RowOptions
 

@@ -1,0 +1,86 @@
+"""Which values of rows have their column, and which are rescued."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.runtime.engines.any_messages import KEYS, every_message
+
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.carried import text_of_row
+from changewire.engines.decode import Decoder
+from changewire.engines.elements import one_record
+from changewire.engines.typed.fit import Fit
+from changewire.engines.typed.own import RowOptions
+from changewire_messages import FORMATS
+
+ID, A = pa.field("id", pa.int64()), pa.field("a", pa.float64())
+BLOBS = pa.field("a", pa.list_(pa.binary()))
+TEXTS = {"type": "array", "elementType": "string", "containsNull": True}
+
+
+def fitted(column: pa.Field, after: str, columns: Mapping[str, Any] | None) -> tuple[Any, Any]:
+    """Return a value of a column, and what is rescued of its row; `columns` are declared."""
+    fit = Fit([ID], [ID, column], RowOptions(misfits="rescue"))
+    text = text_of_row(after, None) if columns is None else json.dumps(columns)
+    found = fit(*(pa.array([one]) for one in ('{"id":1}', after, text)))
+    assert found.failures == {}
+    (row,), (rescued,) = found.content.to_pylist(), found.rescued.to_pylist()
+    return row[column.name], rescued
+
+
+@pytest.mark.parametrize("after", ['{"id":1,"A":2,"a":1}', '{"a":1,"A":2,"id":1}'])
+def test_the_exact_name_has_the_column(after: str) -> None:
+    """Of names that differ in case, that of the column has it, in any order."""
+    assert fitted(A, after, None) == (1.0, '{"A":2}')
+    assert fitted(A, '{"id":1,"A":2}', None) == (2.0, None)
+
+
+def test_a_name_like_the_key_is_rescued() -> None:
+    """A value whose name differs in case from that of the key is no part of the key."""
+    assert fitted(A, '{"id":1,"ID":5}', None) == (None, '{"ID":5}')
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        ("9007199254740993", "long", None),
+        ("9007199254740992", "long", 2.0**53),
+        ("9007199254740993", "double", 2.0**53),
+        ('"0.10000000000000000001"', "decimal(38,20)", None),
+        ('"5"', "application/json", None),
+        ("NaN".join('""'), "void", "NaN"),
+    ],
+)
+def test_only_a_type_rounds_numbers(value: str, kind: str, expected: Any) -> None:
+    """A number of another type than that of its column is there with all digits, or rescued."""
+    found, rescued = fitted(A, f'{{"id":1,"a":{value}}}', {"id": "long", "a": kind})
+    assert str(found).lower() == str(expected).lower()
+    assert rescued == (f'{{"a":{value}}}' if expected is None else None)
+
+
+def test_text_in_lists_is_not_read_as_bytes() -> None:
+    """Text within a list means what its type says."""
+    after = '{"id":1,"a":["QUI="]}'
+    bytes_in = {**TEXTS, "elementType": "binary"}
+    assert fitted(BLOBS, after, {"a": bytes_in}) == ([b"AB"], None)
+    assert fitted(BLOBS, after, {"a": TEXTS}) == (None, '{"a":["QUI="]}')
+    assert fitted(BLOBS, after, None) == (None, '{"a":["QUI="]}')
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_columns_have_all_names_of_a_row(format: str) -> None:
+    """Each value of a row has its type in `columns`, also if no schema declares it."""
+    decoder = Decoder(DecodeOptions(format, key_columns=KEYS.get(format)))
+    (record,) = one_record().to_pylist()
+    records = [{**record, "value": one} for one in every_message(format)]
+    batch = pa.RecordBatch.from_pylist(records, one_record().schema)
+    rows = [row for found in decoder(batch) for row in found.to_pylist() if row["after"]]
+    assert rows
+    for row in rows:
+        there = {name for name, one in json.loads(row["after"]).items() if one is not None}
+        assert there <= json.loads(row["columns"]).keys()
