@@ -115,7 +115,7 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     )
     cws.await_termination(query)
     table = spark.read.format("delta").load(f"{tmp_path}/tables/users")
-    assert {row["name"] for row in table.collect()} == {"old", "new"}
+    assert {json.loads(row["row"])["name"] for row in table.collect()} == {"old", "new"}
     for block in blocks(BACKFILL):
         exec(block, names)  # noqa: S102 - our own text
     assert names["written"].counts.changes == 1
