@@ -18,7 +18,7 @@ EXPECTED = {
     "ROW_END": f"struct<{NOTE},{ORDER}>",
     "ROW_STATE": (
         "struct<major:bigint,minor:bigint,topic:string,partition:int,offset:bigint,element:int,"
-        "deleted:boolean,columns:string>"
+        "deleted:boolean,columns:string,rescued:string>"
     ),
     "ROW_MUTATION": (f"struct<key:string,kind:string,sequence:{SEQUENCE},names:array<string>>"),
     "VERSION_METADATA": f"struct<{ORDER},{NOTE},ended:struct<{NOTE},{ORDER}>>",
