@@ -36,11 +36,11 @@ from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.typed.plan import (
     BatchSources,
     TablePlan,
-    TableThere,
     plans,
     table_plan,
     unusable,
 )
+from changewire.engines.typed.there import TableThere
 from changewire.engines.user_key import USER_KEY
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST

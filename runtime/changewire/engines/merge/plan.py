@@ -39,7 +39,7 @@ _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class DeltaRsRules(NamedTuple):
-    """What tables of delta-rs can have; see `changewire.engines.typed.plan.TableRules`."""
+    """What tables of delta-rs can have; see `changewire.engines.typed.there.TableRules`."""
 
     def kept(self, columns: StructJson) -> StructJson:
         """Return columns as they are: Delta has all types that rows have."""

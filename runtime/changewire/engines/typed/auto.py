@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -12,6 +12,7 @@ from changewire.engines.declared import VOID, field_of, kind_of
 from changewire.engines.options import SchemaEvolution
 from changewire.engines.typed.evolve import joined_type, new_fault
 from changewire.engines.typed.readings import JSON
+from changewire.engines.typed.there import TableRules
 from changewire.engines.typed.types import StructJson, field_json, sql_name, struct_json
 
 MOST_COLUMNS: Final = 1000
@@ -79,27 +80,11 @@ def _parsed(text: str) -> Iterator[str]:
         yield msgspec.json.encode({name: kind}).decode()[1:-1]
 
 
-class Rules(Protocol):
-    """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
-
-    def kept(self, columns: StructJson) -> StructJson:
-        """Return columns with the types that a table has for theirs."""
-        ...
-
-    def fault(self, columns: StructJson) -> str | None:
-        """Return why a table cannot have some columns; None if it can."""
-        ...
-
-    def widens(self, there: Any, wider: Any) -> bool:
-        """Whether a column's type can become another one, which has all of its values."""
-        ...
-
-
 def auto_columns(
     there: StructJson | None,
     carried: Iterable[CarriedColumn],
     how: SchemaEvolution,
-    rules: Rules,
+    rules: TableRules[Any],
     given: Mapping[str, Any],
 ) -> StructJson:
     """Return the columns of a table after a batch.
@@ -141,7 +126,7 @@ def _by_name(
 
 
 def _new(
-    name: str, kinds: list[_Field], found: Mapping[str, _Field], rules: Rules
+    name: str, kinds: list[_Field], found: Mapping[str, _Field], rules: TableRules[Any]
 ) -> _Field | None:
     """Return a new column; None if a table cannot have one of this name or type."""
     first = kinds[0]
@@ -158,7 +143,7 @@ def _new(
     return field if fault is None else None
 
 
-def _widened(there: _Field, kinds: Iterable[_Field], rules: Rules) -> _Field:
+def _widened(there: _Field, kinds: Iterable[_Field], rules: TableRules[Any]) -> _Field:
     """Return a column that has the values of other types too, if the table can widen it."""
     for one in kinds:
         wider = joined_type(there["type"], one["type"])

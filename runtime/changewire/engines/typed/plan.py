@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic
 
 import msgspec
 from msgspec import Raw
@@ -15,10 +15,15 @@ from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import SchemaEvolution
 from changewire.engines.settings import NONE, Settings
+from changewire.engines.typed.asked import (
+    layout_fault,
+    layout_refusal,
+    types_asked,
+)
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
-from changewire.engines.typed.own import RowOptions
+from changewire.engines.typed.there import ShapeT, TableRules, TableThere
 from changewire.engines.typed.types import (
     StructJson,
     columns_as_json,
@@ -76,55 +81,6 @@ class RefusedRows:
 
 def _names(key: str) -> list[str]:
     return sorted(msgspec.json.decode(key, type=dict[str, Raw]))
-
-
-ShapeT = TypeVar("ShapeT")
-ShapeT_co = TypeVar("ShapeT_co", covariant=True)
-
-
-class TableRules(Protocol[ShapeT_co]):
-    """What tables of a format can have; types are in the JSON form of a StructType."""
-
-    def kept(self, columns: StructJson) -> StructJson:
-        """Return columns with the types that a table has for theirs."""
-        ...
-
-    def fault(self, columns: StructJson) -> str | None:
-        """Return why a table cannot have some columns; None if it can."""
-        ...
-
-    def widens(self, there: Any, wider: Any) -> bool:
-        """Whether a column's type can become another one, which has all of its values."""
-        ...
-
-    def compares(self, kind: Any) -> bool:
-        """Whether values of a type, which has no map, can be compared, so that they name rows."""
-        ...
-
-    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
-        """Return why a new table cannot be partitioned by a column; None if it can."""
-        ...
-
-    def shape(
-        self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions
-    ) -> ShapeT_co:
-        """Return how a table has its rows, JSON text without columns; or raise a ValueError."""
-        ...
-
-
-class TableThere(NamedTuple):
-    """A table before a batch, with None for missing or unknown columns and keys.
-
-    `named` are the columns that may be written although the batch does not name them, None for all;
-    `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave.
-    """
-
-    target: Target
-    columns: StructJson | None
-    keys: tuple[str, ...] | None
-    named: frozenset[str] | None = None
-    is_text: bool = False
-    given: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -192,7 +148,7 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     _check_kind(table, is_json=is_json)
     if is_json:
         if table.columns is None and settings.laid_out_by:
-            return unusable(routes, _layout_refusal("its rows are JSON text"))
+            return unusable(routes, layout_refusal("its rows are JSON text"))
         return TablePlan(rules.shape(None, (), how), settings=settings)
     keys = table.keys or _first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
@@ -202,9 +158,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         if carried:
             # Without a message that has a value of it, a column is made if its type is given.
             carried += [CarriedColumn(one, VOID, 0, ()) for one in settings.laid_out_by]
-        given = _types(table, carried, settings, rules)
+        given = types_asked(table, carried, settings, rules)
         columns = auto_columns(table.columns, carried, evolution, rules, given)
-        how = how._replace(given=_checked_types(table.target, columns, given))
+        how = how._replace(given=checked_types(table.target, columns, given))
         named, closed = _open_and_closed({one.name for one in carried}, columns, rules)
     else:
         columns = _given(table, columns_as_json(rows), evolution, rules)
@@ -216,9 +172,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     if not keys or not columns["fields"]:
         return TablePlan(None, refusals)
     is_new = table.columns is None
-    fault = _layout_fault(settings, columns, keys, rules) if is_new else None
+    fault = layout_fault(settings, columns, keys, rules) if is_new else None
     if fault is not None:
-        return unusable(routes, _layout_refusal(fault))
+        return unusable(routes, layout_refusal(fault))
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
     all_named = frozenset({*keys, *named})
     try:
@@ -226,61 +182,6 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     except ValueError as error:
         raise OutputError(f"{table.target.name}: {error}") from None
     return TablePlan(shape, refusals, has_changed, named=all_named, settings=settings)
-
-
-def _layout_fault(
-    settings: Settings, columns: StructJson, keys: tuple[str, ...], rules: TableRules[Any]
-) -> str | None:
-    """Return why a new table cannot be partitioned or clustered as it should; None if it can."""
-    if settings.partition_by and settings.cluster_by:
-        return "it cannot have both `partition_by` and `cluster_by`"
-    types = {field["name"]: field["type"] for field in columns["fields"]}
-    for name in settings.laid_out_by:
-        if name not in types:
-            return f"no message has a value of column {name!r} yet; give its type by `columns`"
-        if not isinstance(types[name], str):
-            return f"column {name!r} is {sql_name(types[name])}, which has no order"
-    faults = (
-        rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
-        for one in settings.partition_by
-    )
-    return next(filter(None, faults), None)
-
-
-def _layout_refusal(fault: str) -> Refusal:
-    text = f"the table cannot be made with its partitions: {fault}"
-    return Refusal("partition-mismatch", "/source", text)
-
-
-def _types(
-    table: TableThere,
-    carried: Iterable[CarriedColumn],
-    settings: Settings,
-    rules: TableRules[ShapeT],
-) -> dict[str, Any]:
-    """Return the types that a user gave of columns, by their names.
-
-    A table keeps those that it was made with.
-    """
-    there = table.columns or struct_json([])
-    held = {field["name"]: field["type"] for field in there["fields"]}
-    names = {*held} if table.named is None else {*held} & table.named
-    asked = settings.types_of([*names, *(one.name for one in carried)])
-    fields = [field_json(name, kind) for name, kind in asked.items()]
-    kept = rules.kept(struct_json(fields))["fields"]
-    known = {name: kind for name, kind in held.items() if name in table.given}
-    return {**known, **{field["name"]: field["type"] for field in kept}}
-
-
-def _checked_types(target: Target, columns: StructJson, given: Mapping[str, Any]) -> frozenset[str]:
-    """Return the columns of a table that have the types that a user gave, which all must have."""
-    found = {field["name"]: field["type"] for field in columns["fields"] if field["name"] in given}
-    for name, kind in found.items():
-        if sql_name(kind) != sql_name(given[name]):
-            text = f"column {name!r} is {sql_name(kind)}, and `tables` says {sql_name(given[name])}"
-            why = "a column keeps the type that it was made with; another target gets the new one"
-            raise OutputError(f"{target.name}: {text}: {why}")
-    return frozenset(found)
 
 
 def _open_and_closed(

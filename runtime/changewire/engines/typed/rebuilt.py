@@ -10,11 +10,9 @@ from changewire.engines.settings import Misfits
 from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.plan import (
     BatchSources,
-    ShapeT,
-    TableRules,
-    TableThere,
     table_plan,
 )
+from changewire.engines.typed.there import ShapeT, TableRules, TableThere
 from changewire.engines.typed.types import StructJson
 from changewire.tables.names import Target
 

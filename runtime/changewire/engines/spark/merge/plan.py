@@ -27,9 +27,9 @@ from changewire.engines.typed.plan import (
     BatchSources,
     RefusedRows,
     TablePlan,
-    TableThere,
     table_plan,
 )
+from changewire.engines.typed.there import TableThere
 from changewire.engines.typed.types import StructJson, differing, field_json, sql_name, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
@@ -90,7 +90,7 @@ class There:
 
 
 class SparkRules(NamedTuple):
-    """What tables of a format can have; see `changewire.engines.typed.plan.TableRules`."""
+    """What tables of a format can have; see `changewire.engines.typed.there.TableRules`."""
 
     tables: TableFormat
     there: There | None

@@ -1,0 +1,57 @@
+"""What planning knows of a table, and of what tables of its format can have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from changewire.engines.typed.own import RowOptions
+from changewire.engines.typed.types import StructJson
+from changewire.tables.names import Target
+
+ShapeT = TypeVar("ShapeT")
+ShapeT_co = TypeVar("ShapeT_co", covariant=True)
+
+
+class TableRules(Protocol[ShapeT_co]):
+    """What tables of a format can have; types are in the JSON form of a StructType."""
+
+    def kept(self, columns: StructJson) -> StructJson:
+        """Return columns with the types that a table has for theirs."""
+        ...
+
+    def fault(self, columns: StructJson) -> str | None:
+        """Return why a table cannot have some columns; None if it can."""
+        ...
+
+    def widens(self, there: Any, wider: Any) -> bool:
+        """Whether a column's type can become another one, which has all of its values."""
+        ...
+
+    def compares(self, kind: Any) -> bool:
+        """Whether values of a type, which has no map, can be compared, so that they name rows."""
+        ...
+
+    def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
+        """Return why a new table cannot be partitioned by a column; None if it can."""
+        ...
+
+    def shape(
+        self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions
+    ) -> ShapeT_co:
+        """Return how a table has its rows, JSON text without columns; or raise a ValueError."""
+        ...
+
+
+class TableThere(NamedTuple):
+    """A table before a batch, with None for missing or unknown columns and keys.
+
+    `named` are the columns that may be written although the batch does not name them, None for all;
+    `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave.
+    """
+
+    target: Target
+    columns: StructJson | None
+    keys: tuple[str, ...] | None
+    named: frozenset[str] | None = None
+    is_text: bool = False
+    given: frozenset[str] = frozenset()
