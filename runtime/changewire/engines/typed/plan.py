@@ -16,6 +16,7 @@ from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import SchemaEvolution
 from changewire.engines.settings import NONE, Settings
 from changewire.engines.typed.asked import (
+    checked_types,
     layout_fault,
     layout_refusal,
     types_asked,

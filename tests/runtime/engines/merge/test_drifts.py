@@ -70,7 +70,7 @@ def change(
     number: int, table: str, row: Mapping[str, Any], types: Mapping[str, str], **of: Any
 ) -> bytes:
     """Return a write of a table of the database."""
-    told = {"table": table, "types": dict(types), **of}
+    told: dict[str, Any] = {"table": table, "types": dict(types), **of}
     return message("UPDATE_AFTER", number, dict(row), **told)
 
 
