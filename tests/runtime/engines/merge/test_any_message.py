@@ -221,15 +221,33 @@ def typed_contents(
         name: {text_of(names[name], row): row for row in map(collected, rows_of(table))}
         for name, table in loaded.items()
     }
+    states = {name: table.select("*", "_changewire.rescued") for name, table in loaded.items()}
+    rescued = {
+        name: {
+            text_of(names[name], collected(one)): one["rescued"]
+            for one in table.drop("_changewire").collect()
+        }
+        for name, table in states.items()
+    }
     return (
         key,
         found,
         {
-            name: {key: typed_row(row, types[name]) for key, row in rows.items()}
+            name: {
+                key: typed_row(without_rescued(row, rescued[name].get(key)), types[name])
+                for key, row in rows.items()
+            }
             for name, rows in content.items()
             if name in types
         },
     )
+
+
+def without_rescued(row: dict[str, Any], rescued: str | None) -> dict[str, Any]:
+    """Return the values of a row that its table has in columns."""
+    names = {} if rescued is None else json.loads(rescued)
+    assert names.keys() <= row.keys()
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def key_column(columns: StructType, name: str, value: Any) -> Any:
