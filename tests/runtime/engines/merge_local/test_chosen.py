@@ -43,7 +43,7 @@ def test_a_table_that_is_let_in_later(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="no table to rebuild"):
         cwd.rebuild(**lake.places)
     cwd.rebuild(**lake.places, except_tables=["d.u_1"])
-    assert [*lake.json_rows("v")] == [1, 3]
+    assert sorted(lake.json_rows("v")) == [1, 3]
 
 
 def test_verify_compares_tables_that_are_chosen(tmp_path: Path) -> None:
