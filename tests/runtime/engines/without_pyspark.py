@@ -37,13 +37,14 @@ def typed(folder: str, schema: str) -> str:
     changes = log.filter(pc.equal(log["kind"], "change"))["after"].to_pylist()
     letters = log.filter(pc.equal(log["kind"], "dead_letter"))["pointer"].to_pylist()
     found["python"] = [changes, letters]
-    for name, rows in {"tables": columns, "tables of schemas": "embedded"}.items():
+    for name, rows in {"tables": columns, "tables of schemas": "auto"}.items():
         outcome = cwd.apply_changes(
             file,
             format=FORMAT,
             target=f"{folder}/{name}/{{table}}",
             log=f"{folder}/log of {name}",
             row_schema=rows,
+            misfits="refuse" if rows == "auto" else None,
         )
         (table,) = (path for path in Path(folder, name).iterdir() if "__" not in path.name)
         kept = rows_of(table)
