@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_types_of_a_file_and_of_the_command_line(
     request: pytest.FixtureRequest, cli: Cli, folder: Path, engine: str
 ) -> None:
-    """The command line wins; a pattern of no table is told."""
+    """The command line wins; a pattern that matches no table is reported."""
     if engine == "spark":
         _: SparkSession = request.getfixturevalue("spark")
     given = ("--settings", "lake.toml", "--column", "d.t.price=decimal(12,2)", "--engine", engine)
@@ -62,7 +62,7 @@ def test_types_of_a_file_and_of_the_command_line(
 
 
 def test_the_table_keeps_its_types(cli: Cli, folder: Path) -> None:
-    """A later run with another type is told so; one without keeps the type."""
+    """A later run with another type is an error; one without keeps the type."""
     assert cli(*RUN, "--column", "*.price=decimal(12,2)").exit_code == 0
     row = {"id": 2, "price": "1.5"}
     folder.joinpath("more.jsonl").write_bytes(message("INSERT", 2, row, types=TYPES))

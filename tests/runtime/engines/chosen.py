@@ -37,6 +37,6 @@ KEYS = {"d.t": ["id"], "d.*": ["name", "id"]}
 def keyless() -> list[bytes]:
     """Return messages of two tables that do not say their keys."""
     rows = [{"id": number, "name": "a"} for number in (1, 2)]
-    told = [message("INSERT", 1, row, table=table, key=()) for table in "tu" for row in rows]
+    given = [message("INSERT", 1, row, table=table, key=()) for table in "tu" for row in rows]
     gone = [message("DELETE", 2, rows[1], table=table, key=()) for table in "tu"]
-    return [*told, message("UPDATE_AFTER", 3, {"id": 1, "name": "b"}, key=()), *gone]
+    return [*given, message("UPDATE_AFTER", 3, {"id": 1, "name": "b"}, key=()), *gone]

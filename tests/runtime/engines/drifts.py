@@ -190,17 +190,17 @@ def _connect(name: str, kind: str) -> dict[str, Any]:
 
 def _dataworks(event: Event) -> list[bytes]:
     row = {name: value for name, (_, value) in event.row.items()}
-    told: Mapping[str, Any] = {"table": "users", "types": {"id": "LONG", **event.declared}}
+    given: Mapping[str, Any] = {"table": "users", "types": {"id": "LONG", **event.declared}}
     now, old = {"id": event.key, **row}, {"id": event.old}
     if event.op == "delete":
-        return [dataworks("DELETE", event.number, {"id": event.key}, **told)]
+        return [dataworks("DELETE", event.number, {"id": event.key}, **given)]
     if event.op != "move":
-        return [dataworks("UPDATE_AFTER", event.number, now, **told)]
+        return [dataworks("UPDATE_AFTER", event.number, now, **given)]
     if event.number % 2:
-        return [dataworks("UPDATE_AFTER", event.number, now, before=old, **told)]
+        return [dataworks("UPDATE_AFTER", event.number, now, before=old, **given)]
     return [
-        dataworks("UPDATE_BEFOR", event.number, None, before=old, **told),
-        dataworks("UPDATE_AFTER", event.number, now, **told),
+        dataworks("UPDATE_BEFOR", event.number, None, before=old, **given),
+        dataworks("UPDATE_AFTER", event.number, now, **given),
     ]
 
 

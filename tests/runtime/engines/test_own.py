@@ -41,7 +41,7 @@ def test_the_exact_name_has_the_column(after: str) -> None:
 
 
 def test_a_name_like_the_key_is_rescued() -> None:
-    """A value whose name differs in case from that of the key is no part of the key."""
+    """A value whose name differs in case from that of the key is not part of the key."""
     assert fitted(A, '{"id":1,"ID":5}', None) == (None, '{"ID":5}')
 
 

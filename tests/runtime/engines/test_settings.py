@@ -1,4 +1,4 @@
-"""Settings by table: which of them a table has, and which are no settings."""
+"""Settings by table: which of them a table has, and which are not settings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_errors_name_the_place(tables: Any, reason: str) -> None:
 
 
 def test_partitions_are_columns_or_transforms() -> None:
-    """What is no transform is the name of a column."""
+    """Text that is not a transform is the name of a column."""
     texts = ["days(made at)", "bucket(16, id)", "hours(x", "bucket(id)"]
     (found,) = SettingsByTable({"t": {"partition_by": texts}}).all_of("partition_by")
     assert found == (

@@ -83,28 +83,28 @@ def applied(*changes: Any, chosen: Chosen, **options: Any) -> tuple[MemoryTables
 
 def test_changes_of_other_tables_are_left_out() -> None:
     """They make no table, and are neither refused nor counted as changes without a key."""
-    told = [change(table="t"), change(table="u"), change(key=None, table="u")]
-    tables, counts = applied(*told, chosen=Chosen(("d.t",)))
+    sent_changes = [change(table="t"), change(table="u"), change(key=None, table="u")]
+    tables, counts = applied(*sent_changes, chosen=Chosen(("d.t",)))
     assert (rows(tables), [*content(tables)]) == ([{"id": 1}], ["t"])
     assert counts == {"inserted": 1, "left_out": 2}
-    tables, counts = applied(*told, chosen=Chosen((), ("*.t",)), default_table="t")
+    tables, counts = applied(*sent_changes, chosen=Chosen((), ("*.t",)), default_table="t")
     assert ([*content(tables)], counts) == (["u"], {"inserted": 1, "left_out": 1, "key_missing": 1})
 
 
 def test_a_write_without_table_has_the_default_one() -> None:
     """Globs match the name that it gets."""
-    told = change(table=None), change(key=2)
+    sent_changes = change(table=None), change(key=2)
     for glob, expected in (("d.t", 2), ("d.null", 1)):
         name = "null" if glob == "d.null" else "t"
-        tables, counts = applied(*told, chosen=Chosen((glob,)), default_table=name)
+        tables, counts = applied(*sent_changes, chosen=Chosen((glob,)), default_table=name)
         assert ([*content(tables)], counts["inserted"]) == ([name], expected)
 
 
 def test_what_names_no_table_is_not_left_out() -> None:
     """A delete of all tables reaches those that are chosen; a truncate of another one does not."""
-    told = [change(), change(table="u"), change(table="u", key=2)]
+    sent_changes = [change(), change(table="u"), change(table="u", key=2)]
     gone = change("delete", sequence=5, table=None)
-    tables, counts = applied(*told, gone, chosen=Chosen(("d.u",)))
+    tables, counts = applied(*sent_changes, gone, chosen=Chosen(("d.u",)))
     assert (rows(tables, "u"), [*content(tables)]) == ([{"id": 2}], ["u"])
     assert counts == {"inserted": 1, "left_out": 1}
     emptied = truncate(9), change(sequence=2)
@@ -115,8 +115,10 @@ def test_what_names_no_table_is_not_left_out() -> None:
 def test_a_target_of_one_source_takes_the_one_that_is_chosen() -> None:
     """Without the choice it is the first by name."""
     tables = MemoryTables()
-    told = placed(change(a=1), change(table="u", a=2))
+    sent_changes = placed(change(a=1), change(table="u", a=2))
     for _ in range(2):
-        result = apply_changes(tables, told, Routing(template_of("one"), chosen=Chosen(("*.u",))))
+        result = apply_changes(
+            tables, sent_changes, Routing(template_of("one"), chosen=Chosen(("*.u",)))
+        )
         (table,) = tables.tables.values()
         assert ([*table.content()], result.refused) == ([{"id": 1, "a": 2}], [])

@@ -30,7 +30,7 @@ def ids(lake: Lake, spark: SparkSession, table: str) -> list[int]:
 
 
 def test_tables_are_made_of_chosen_sources_alone(spark: SparkSession, tmp_path: Path) -> None:
-    """The log has all messages; what is left out is counted, and is no loss."""
+    """The log has all messages; what is left out is counted, and does not count as lost."""
     lake = Lake(tmp_path)
     lake.send_records(records(*first()))
     assert lake.apply_messages(spark, format=FORMAT, **ONLY) == [{"inserted": 4, "left_out": 6}]

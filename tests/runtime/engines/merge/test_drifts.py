@@ -82,8 +82,8 @@ KEYS: Mapping[str, Sequence[str]] = {"lines": ("order", "line"), "events": ()}
 def written(number: int, table: str, types: Mapping[str, str], row: Any, old: Any = None) -> bytes:
     """Return a write of a row, the values of its columns; or a move from an old one."""
     before, after = (one and dict(zip(types, one, strict=True)) for one in (old, row))
-    told: dict[str, Any] = {"table": table, "types": dict(types), "key": KEYS.get(table, ("id",))}
-    return message("UPDATE_AFTER", number, after, before=before, **told)
+    given: dict[str, Any] = {"table": table, "types": dict(types), "key": KEYS.get(table, ("id",))}
+    return message("UPDATE_AFTER", number, after, before=before, **given)
 
 
 WHOLE_DATABASE = (

@@ -18,7 +18,7 @@ from changewire.engines.errors import KeysMissingError, OutputError
 
 
 def test_tables_are_made_of_chosen_sources_alone(tmp_path: Path) -> None:
-    """The log has all messages; what is left out is counted, and is no loss."""
+    """The log has all messages; what is left out is counted, and does not count as lost."""
     lake = Lake(tmp_path)
     outcome = lake.apply_records(records(*first()), **ONLY)
     assert lake.names() == ["t", "u"]
@@ -81,8 +81,8 @@ def test_late_deletes_of_a_table_that_is_left_out(tmp_path: Path) -> None:
 def test_a_delete_without_table_goes_to_chosen_tables(tmp_path: Path) -> None:
     """It removes their rows, late ones too, and brings no other table."""
     lake = Lake(tmp_path)
-    told = [change(table=name, key=key) for name in ("t", "u") for key in (1, 2)]
-    lake.apply(placed(*told), only_tables=["d.t"])
+    sent_changes = [change(table=name, key=key) for name in ("t", "u") for key in (1, 2)]
+    lake.apply(placed(*sent_changes), only_tables=["d.t"])
     gone = placed(change("delete", sequence=5, table=None), start=10)
     assert lake.apply(gone, only_tables=["d.t"]).tables == {"deleted": 1}
     lake.apply(placed(change(sequence=4), start=20), only_tables=["d.t"])
