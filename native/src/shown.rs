@@ -16,7 +16,7 @@ use crate::why::{Done, Why};
 /// Texts of floats that JSON has no number for.
 const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
-/// What attributes say of a bin of Aerospike whose value does not show its type.
+/// What attributes say of a bin whose value does not show its type.
 const TYPE: &[u8] = b"\"type\":";
 
 /// Return the texts of the columns of rows, NULL without a row and without a type, and which rows are

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import translate
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -50,5 +51,5 @@ def _is_glob(name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _pattern(glob: str) -> re.Pattern[str]:
-    wild = {"*": ".*", "?": "."}
-    return re.compile("".join(wild.get(one, re.escape(one)) for one in glob), re.DOTALL)
+    # Not by `.*`, which takes long to find that a long name of a message does not match.
+    return re.compile(translate(glob.replace("[", "[[]")))

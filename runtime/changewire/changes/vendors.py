@@ -14,6 +14,8 @@ from changewire_messages.lindorm_json import values as connect_values
 
 __all__ = [
     "BUILT_IN",
+    "USER_KEY_COLUMN",
+    "USER_KEY_SYSTEM",
     "VENDOR_OPTIONS",
     "VendorKeywords",
     "connect_values",
@@ -30,6 +32,13 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "lindorm-json": "changewire.changes.lindorm:ADAPTER",
 }
 """The adapter of each built-in format, as an entry point names one: a module and a name in it."""
+
+
+USER_KEY_SYSTEM: Final = "aerospike"
+"""The system of sources whose records may store the key by which applications address them."""
+
+USER_KEY_COLUMN: Final = "aerospike_user_key"
+"""The column of those keys in tables: no bin has so long a name."""
 
 
 class VendorKeywords(AerospikeKeywords, LindormKeywords, DataWorksKeywords, total=False):

@@ -1,7 +1,7 @@
 """The types that the values of rows show, as text that a log keeps.
 
 Messages without a schema show the types of their values: numbers, text, truth values; and
-Aerospike's say which text represents bytes. The text is that of `changewire.engines.declared`.
+attributes say which text represents bytes. The text is that of `changewire.engines.declared`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def text_of_row(after: str, attributes: str | None) -> str | None:
 
     Args:
         after: The row.
-        attributes: Attributes of its change, in which Aerospike's bins of bytes are named.
+        attributes: Attributes of its change, in which bins of bytes are named.
     """
     try:
         of_bytes = {*_bytes_in(attributes)} if attributes is not None else ()

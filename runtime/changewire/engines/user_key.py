@@ -1,7 +1,7 @@
-"""The user key of a record of Aerospike as a column of its row: other tables have it, too.
+"""The user key of a record as a column of its row, so that tables can be joined by it.
 
-The key of the row is the digest, which every message has. The user key is in the attributes of a
-change, if the record stores it.
+The key of the row is what every message has. The user key is in the attributes of a change, if the
+record stores it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.changes.vendors import USER_KEY_COLUMN, USER_KEY_SYSTEM
 from changewire.engines.carried import RAW_MEMBERS
 from changewire.engines.layout import EFFECT
 from changewire.engines.typed.auto import CarriedColumn
 from changewire.tables.routing import RouteKey
-
-SYSTEM: Final = "aerospike"
-"""The system of sources whose records have user keys."""
-
-USER_KEY: Final = "aerospike_user_key"
-"""The column: no bin has so long a name."""
 
 ATTRIBUTE: Final = "user_key"
 """The attribute of a change."""
@@ -33,13 +28,13 @@ SETS_ROW: Final = ("full", "patch")
 
 def user_key_column(routes: Iterable[RouteKey]) -> list[CarriedColumn]:
     """Return the column, if messages are of records that may have a user key."""
-    is_any = any(source.system == SYSTEM for source, _ in routes)
-    return [CarriedColumn(USER_KEY, "string", 0, ())] if is_any else []
+    is_any = any(source.system == USER_KEY_SYSTEM for source, _ in routes)
+    return [CarriedColumn(USER_KEY_COLUMN, "string", 0, ())] if is_any else []
 
 
 def with_user_keys(rows: pa.Table) -> pa.Table:
     """Return rows of a log whose ``after`` has the user keys of their records, as text."""
-    is_one = pc.equal(pc.struct_field(rows["source"], "system"), SYSTEM)
+    is_one = pc.equal(pc.struct_field(rows["source"], "system"), USER_KEY_SYSTEM)
     is_one = pc.and_(is_one, pc.is_in(rows[EFFECT], pa.array(SETS_ROW)))
     is_one = pc.and_(is_one, pc.is_valid(rows["attributes"]))
     if not pc.any(is_one).as_py():
@@ -57,4 +52,4 @@ def _with_user_key(after: str, attributes: str) -> str:
         return after
     text = found if found.startswith('"') else msgspec.json.encode(found).decode()
     comma = "" if after == "{}" else ","
-    return f'{{"{USER_KEY}":{text}{comma}{after[1:]}'
+    return f'{{"{USER_KEY_COLUMN}":{text}{comma}{after[1:]}'

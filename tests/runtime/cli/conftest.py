@@ -36,6 +36,15 @@ class Ended(Protocol):
         ...
 
 
+@pytest.fixture(params=["python", "spark"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each engine, Spark with the session of the tests."""
+    name: str = request.param
+    if name == "spark":
+        request.getfixturevalue("spark")
+    return name
+
+
 @pytest.fixture
 def cli() -> Callable[..., Ended]:
     """Run a command in this process; what is given as `data` is its standard input."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,23 +13,18 @@ from deltalake import DeltaTable, write_deltalake
 from tests.runtime.cli.conftest import Ended
 from tests.runtime.engines.merge.messages import message
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 Cli = Callable[..., Ended]
 TABLE = "lake/t"
 TYPES = {"id": "LONG", "name": "STRING"}
 
 
-@pytest.fixture(params=["python", "spark"])
+@pytest.fixture
 def adopt(
-    request: pytest.FixtureRequest, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Ended]:
     """Let the next run take a table over, by an engine, in a folder of its own."""
-    if request.param == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
-    return lambda *words: cli("adopt", TABLE, "--engine", request.param, *words)
+    return lambda *words: cli("adopt", TABLE, "--engine", engine, *words)
 
 
 def applied(cli: Cli, output: str, *values: bytes) -> Ended:

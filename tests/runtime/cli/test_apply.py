@@ -14,8 +14,6 @@ from tests.runtime.engines.merge.messages import message
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import SparkSession
-
     Cli = Callable[..., Ended]
 
 
@@ -31,13 +29,8 @@ def lake(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "out"
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
-def test_another_target_gets_the_whole_log(
-    request: pytest.FixtureRequest, cli: Cli, lake: Path, engine: str
-) -> None:
+def test_another_target_gets_the_whole_log(cli: Cli, lake: Path, engine: str) -> None:
     """A second run does nothing; what is refused is said."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     options = ("apply", lake, "--target", "second/{table}", "--misfits", "refuse")
     first = cli(*options, "--engine", engine)
     assert first.exit_code == 0, first.stderr

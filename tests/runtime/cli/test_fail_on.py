@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.runtime.engines.merge.messages import message
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Cli = Callable[..., Ended]
 
@@ -28,14 +25,11 @@ KEYLESS = [
 REFUSED = [message("INSERT", n, {"id": str(n)}, types=WIDE) for n in (3, 4)]
 
 
-@pytest.fixture(params=["python", "spark"])
+@pytest.fixture
 def run(
-    request: pytest.FixtureRequest, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Ended]:
     """Merge messages into tables, of which one file has each call's, by an engine."""
-    engine: str = request.param
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
 
     def once(values: Iterable[bytes], *arguments: str) -> Ended:

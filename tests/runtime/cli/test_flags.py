@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.runtime.cli.conftest import Ended
@@ -13,9 +12,6 @@ from tests.runtime.engines.merge.messages import message
 from changewire.cli.commands.history import history
 from changewire.cli.commands.run import run
 from changewire.cli.flags import flags_of, in_flags
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Cli = Callable[..., Ended]
 
@@ -46,13 +42,8 @@ def test_options_are_those_of_the_command() -> None:
     assert in_flags("`key_columns`, `numbers`", flags_of(history)) == "--key-column, `numbers`"
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
-def test_a_key_column_that_no_message_has(
-    request: pytest.FixtureRequest, cli: Cli, tmp_path: Path, engine: str
-) -> None:
+def test_a_key_column_that_no_message_has(cli: Cli, tmp_path: Path, engine: str) -> None:
     """The column is named, the option, and the columns that there are; nothing is written."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     file = tmp_path / "in.jsonl"
     file.write_bytes(message("INSERT", 1, {"id": 1, "name": "a"}))
     places = ("-o", tmp_path / "out", "--target", f"{tmp_path}/lake/{{table}}")

@@ -104,13 +104,10 @@ def test_spark_makes_the_same_tables(
     assert lake("pond") == rows
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
 def test_a_repaired_file_is_read_again(
-    request: pytest.FixtureRequest, run: Callable[..., Ended], tmp_path: Path, engine: str
+    run: Callable[..., Ended], tmp_path: Path, engine: str
 ) -> None:
     """What is valid by now closes the dead letters of its place, and is in the table."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     values = [message("INSERT", 1, {"id": number}, table="users") for number in range(2)]
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"\n".join([values[0], b'{"oops"']))
@@ -345,17 +342,13 @@ def test_types_are_given_by_table(
     assert "a schema of rows is a JSON object" in " ".join(ended.stderr.split())
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
 def test_types_of_no_table_are_reported(
-    request: pytest.FixtureRequest,
     cli: Cli,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     engine: str,
 ) -> None:
     """The names that match nothing, and those that tables have, are in a line and the report."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topic.jsonl").write_bytes(message("INSERT", 1, {"id": 1}))
     (tmp_path / "rows.json").write_text('{"d.t": "embedded", "t": "json"}', encoding="utf-8")
@@ -368,17 +361,13 @@ def test_types_of_no_table_are_reported(
     assert report["unmatched"] == [{"option": "row_schema", "names": ["d.t"], "tables": ["t"]}]
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
 def test_some_tables_are_chosen(
-    request: pytest.FixtureRequest,
     cli: Cli,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     engine: str,
 ) -> None:
-    """The others are counted, and no failure; names of no table are told; verify takes them too."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
+    """The others are counted, not failures; unmatched names are shown; verify takes them too."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topic.jsonl").write_bytes(b"\n".join(first()))
     target = ("--target", "lake/{table}")
@@ -429,17 +418,13 @@ def test_tables_are_chosen_of_a_target(cli: Cli, good: Path, tmp_path: Path) -> 
     assert "--only, --except: only with --target TABLE" in shown
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
 def test_keys_by_table(
-    request: pytest.FixtureRequest,
     cli: Cli,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     engine: str,
 ) -> None:
     """Those of one table come before those of all; a table has as many as are named."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topic.jsonl").write_bytes(b"\n".join(keyless()))
     keys = ("--key-column", "id", "--key-column", "d.u=name", "--key-column", "d.u=id")

@@ -6,15 +6,11 @@ import json
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from deltalake import DeltaTable
 from tests.runtime.cli.conftest import Ended
 from tests.runtime.engines.merge.messages import message
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Cli = Callable[..., Ended]
 RUN = ("run", "-f", "dataworks-json", "topic.jsonl", "--output", "out", "--target", "lake/{table}")
@@ -39,13 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("engine", ["python", "spark"])
-def test_types_of_a_file_and_of_the_command_line(
-    request: pytest.FixtureRequest, cli: Cli, folder: Path, engine: str
-) -> None:
+def test_types_of_a_file_and_of_the_command_line(cli: Cli, folder: Path, engine: str) -> None:
     """The command line wins; a pattern that matches no table is reported."""
-    if engine == "spark":
-        _: SparkSession = request.getfixturevalue("spark")
     given = ("--settings", "lake.toml", "--column", "d.t.price=decimal(12,2)", "--engine", engine)
     ended = cli(*RUN, *given)
     assert ended.exit_code == 0, ended.stderr

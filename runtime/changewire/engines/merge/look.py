@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from changewire.changes.vendors import USER_KEY_COLUMN
 from changewire.engines.changelog.effects import LoggedImages, update_of
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import with_effects
@@ -20,7 +21,6 @@ from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, READ
 from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
-from changewire.engines.user_key import USER_KEY
 from changewire.tables.memory import Update
 from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
@@ -120,7 +120,7 @@ def all_mutations(changes: pa.Table, shape: Shape) -> pa.Table:
     """Return what all changes of a table do, which a log has; images that wait do nothing."""
     groups: dict[Update, LoggedImages] = {}
     _add_images(groups, changes)
-    gone, has_column = [*_all(_deletes(groups))], USER_KEY in shape.schema.names
+    gone, has_column = [*_all(_deletes(groups))], USER_KEY_COLUMN in shape.schema.names
     return mutations_of(changes, range(len(changes)), gone, with_user_key=has_column)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.changes.vendors import USER_KEY_COLUMN
 from changewire.engines.applied import not_applied
 from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.changelog.shapes import Shape
@@ -41,7 +42,6 @@ from changewire.engines.typed.plan import (
     unusable,
 )
 from changewire.engines.typed.there import TableThere
-from changewire.engines.user_key import USER_KEY
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import Refusal, RouteKey, find_routes, goes_to_all
@@ -99,7 +99,7 @@ class Merges:
                 row for name in dict.fromkeys(s for s, _ in keys) for row in befores.get(name, ())
             ]
             found = mutations_of(
-                rows, numbers, gone, with_user_key=USER_KEY in one.shape.schema.names
+                rows, numbers, gone, with_user_key=USER_KEY_COLUMN in one.shape.schema.names
             )
             merge = TableMerge(
                 *(options, self.log, known, target),

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.applied import COLUMNS, property_text, property_value
+from changewire.engines.carried import RAW_MEMBERS
 from changewire.engines.declared import VOID, columns_of_text, field_of, kind_of
 from changewire.engines.settings import Misfits
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
@@ -36,7 +37,6 @@ _KINDS: Final = (
 T = TypeVar("T")
 
 _parsed: Final = msgspec.json.Decoder(dict[str, Any], float_hook=exact_number).decode
-_raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class RowOptions(NamedTuple):
@@ -248,5 +248,5 @@ def _rescued(text: str, misfits: Mapping[str, str]) -> str | None:
     """Return the text of values that do not fit, by names in `text`; None without any."""
     if not misfits:
         return None
-    row = _raw(text)
+    row = RAW_MEMBERS(text)
     return msgspec.json.encode({name: row[own] for name, own in misfits.items()}).decode()

@@ -80,18 +80,18 @@ def test_a_replay_is_of_one_target(spark: SparkSession, tmp_path: Path) -> None:
     other, log = named(lake, "other"), lake.places["log"]
     lake.send_records(DELETED)
     lake.apply_messages(spark, format=FORMAT)
-    apply_log(spark, other, log, max_new_tables=0)
+    apply_log(spark, other, log, row_schema="json", max_new_tables=0)
     lake.send_records(LATE)
     lake.apply_messages(spark, format=FORMAT)
     assert cws.rebuild(spark, log, **tables(lake)) == [f"{lake.tables}/t"]
     for one, refused in ((lake, 0), (other, len(DELETED))):
         at = {**tables(one), "checkpoint": one.places["checkpoint"]}
         assert not cws.verify(spark, log, **at).count()
-        done = cws.replay(spark, log, format=FORMAT, **at)
+        done = cws.replay(spark, log, format=FORMAT, row_schema="json", **at)
         assert (done.refused, done.closed, done.left) == (refused, refused, 0)
     assert cws.refused(spark, log).isEmpty()
     for one in (lake, other):
-        apply_log(spark, one, log)
+        apply_log(spark, one, log, row_schema="json")
         assert one.table(spark, "t").isEmpty()
         assert not cws.verify(spark, log, **tables(one)).count()
 

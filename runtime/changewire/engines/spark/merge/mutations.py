@@ -21,12 +21,13 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from changewire.changes.vendors import USER_KEY_COLUMN, USER_KEY_SYSTEM
 from changewire.engines.changelog.shapes import RESCUED
 from changewire.engines.json_rows import ROW
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.user_key import ATTRIBUTE, SETS_ROW, SYSTEM, USER_KEY
+from changewire.engines.user_key import ATTRIBUTE, SETS_ROW
 from changewire.tables.mutations import APPLIED, DELETE
 from changewire.tables.routing import Refusal
 from changewire.tables.row_state import ORDER
@@ -101,7 +102,7 @@ def mutations_of(
         Columns of `mutation_type`. The text of a key is equal for keys that name one row.
     """
     chosen = rows.where(F.col(EFFECT).isin(*APPLIED))
-    if USER_KEY in shape.columns.names:
+    if USER_KEY_COLUMN in shape.columns.names:
         chosen = chosen.withColumn("after", _with_user_key())
     written, sequence = F.struct("key", _kind().alias("kind"), "sequence.minor"), F.col("sequence")
     if has_moves:
@@ -134,13 +135,13 @@ def mutations_of(
 
 
 def _with_user_key() -> Column:
-    """Return the rows of records of Aerospike with their user keys, as `with_user_keys` does."""
+    """Return the rows of records with their user keys, as `with_user_keys` does."""
     after, key = F.col("after"), F.get_json_object("attributes", f"$.{ATTRIBUTE}")
-    member = F.to_json(F.struct(key.alias(USER_KEY)))
+    member = F.to_json(F.struct(key.alias(USER_KEY_COLUMN)))
     begin = F.substring(member, F.lit(1), F.length(member) - 1)
     comma = F.when(after == "{}", "").otherwise(",")
     text = F.concat(begin, comma, F.substring(after, F.lit(2), F.length(after)))
-    is_one = (F.col("source.system") == SYSTEM) & F.col(EFFECT).isin(*SETS_ROW)
+    is_one = (F.col("source.system") == USER_KEY_SYSTEM) & F.col(EFFECT).isin(*SETS_ROW)
     return F.when(is_one & key.isNotNull(), text).otherwise(after)
 
 

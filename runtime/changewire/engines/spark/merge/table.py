@@ -131,9 +131,8 @@ class SparkTable:
                 owned |= named_in(shape, named)
             self.format.create(spark, self.target, columns, owned, settings)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
-            if (
-                settings.laid_out_by or settings.properties
-            ):  # they may ask for what the table allows
+            # Properties and a layout may change what the table asks of its rows.
+            if settings.laid_out_by or settings.properties:
                 return self.read(spark) or There(columns, shape.keys, owned, named)
             return There(columns, shape.keys, owned, named)
         if has_changed:
