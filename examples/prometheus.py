@@ -66,6 +66,10 @@ class Metrics:
         for name, (counter, label) in NAMED.items():
             for value, number in line.get(name, {}).items():
                 self.samples[sample(f"{counter}_total", **query, **{label: value})] += number
+        for table, numbers in line.get("changes_by_table", {}).items():
+            for outcome in numbers.keys() - {"rescued"}:
+                labels = {**query, "table": table, "outcome": outcome}
+                self.samples[sample("table_changes_total", **labels)] += numbers[outcome]
         for name in ("messages", "declined"):
             if name in line.get("native", {}):
                 self.samples[sample(f"native_{name}_total", **query)] += line["native"][name]

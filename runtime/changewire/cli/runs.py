@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,11 +23,18 @@ from changewire.cli.stderr import batch_lines, console, counted, progress, say
 from changewire.cli.stdout import STDOUT, Lines
 from changewire.engines.errors import JobError
 from changewire.engines.options import StreamListener, StreamRun, TableOptions
+from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
 
 _WORKING: Final = "reading and decoding"
+
+_TABLES: Final = 10
+"""Tables that are named at most."""
+
+_COLUMNS: Final = 5
+"""Columns of a table that are named at most."""
 
 
 def run_job(
@@ -150,8 +157,6 @@ def _write_line(stream: IO[str], line: str) -> None:
 
 def say_counts(outcome: Outcome) -> None:
     """Say what became of the messages, and the path of the report."""
-    from changewire.engines.applied import COUNTED, NOT_APPLIED
-
     counts = outcome.counts
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right")
@@ -166,13 +171,8 @@ def say_counts(outcome: Outcome) -> None:
     style = "red" if counts.dead_letters else ""
     letters = f"dead letters ({reasons})" if reasons else "dead letters"
     table.add_row(Text(f"{counts.dead_letters:,}", style), Text(letters, style))
-    if outcome.tables is not None:
-        done = {n: number for n, number in outcome.tables.items() if n not in NOT_APPLIED}
-        applied = ", ".join(f"{name} {number:,}" for name, number in done.items())
-        table.add_row("", f"in tables: {applied or 'nothing'}")
-        for name in NOT_APPLIED:
-            if outcome.tables.get(name):
-                table.add_row(f"{outcome.tables[name]:,}", COUNTED[name])
+    for applied, what in _in_tables(outcome):
+        table.add_row(applied, Text(what))
     if dates := counts.leniencies[READ_IN_UTC]:
         table.add_row(f"{dates:,}", "dates were read in UTC: --time-zone names the zone they have")
     if outcome.already_in_log:
@@ -182,6 +182,39 @@ def say_counts(outcome: Outcome) -> None:
         say(str(outcome.look_alikes), "red")
     report = Path(outcome.output, "report.html")
     say(f"{outcome.seconds:.1f} s with {outcome.engine}{_times(outcome)}; report: {report}")
+
+
+def _in_tables(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    """Yield numbers, if a line has one alone, and words for what became of changes in tables."""
+    from changewire.engines.applied import COUNTED, NOT_APPLIED
+
+    if outcome.tables is None:
+        return
+    done = {n: number for n, number in outcome.tables.items() if n not in NOT_APPLIED}
+    applied = ", ".join(f"{name} {number:,}" for name, number in done.items())
+    yield "", f"in tables: {applied or 'nothing'}"
+    for line in _by_table(outcome):
+        yield "", line
+    for name in NOT_APPLIED:
+        if outcome.tables.get(name):
+            yield f"{outcome.tables[name]:,}", COUNTED[name]
+
+
+def _by_table(outcome: Outcome) -> Iterator[str]:
+    """Yield what became of the changes of the first tables."""
+    from changewire.engines.by_table import BECAME
+
+    by_table = sorted(outcome.changes_by_table.items(), key=lambda one: (-one[1].changes, one[0]))
+    for name, one in by_table[:_TABLES]:
+        numbers = one.numbers()
+        parts = (f"{numbers[key]:,} {words}" for key, words in BECAME.items() if key in numbers)
+        yield f"{visible(name, NAME)}: {counted(one.changes, 'change')}: {', '.join(parts)}"
+        if one.rescued:
+            most = sorted(one.rescued.items(), key=lambda each: (-each[1], each[0]))[:_COLUMNS]
+            columns = ", ".join(f"{visible(column, NAME)} {number:,}" for column, number in most)
+            yield f"  values that did not fit their columns: {columns}"
+    if len(by_table) > _TABLES:
+        yield f"the report has {counted(len(by_table) - _TABLES, 'other table')}"
 
 
 def _times(outcome: Outcome) -> str:

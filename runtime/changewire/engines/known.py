@@ -155,6 +155,11 @@ class KnownLog:
         found = self._sources_of(target) | self._dotted(routes) | {".".join(target.origin)}
         return sorted(filter(None, found))
 
+    def account(self, target: Target, routes: Iterable[RouteKey]) -> str:
+        """Return the name of a table: of the only source that feeds it, or of the target."""
+        sources = self._sources_of(target) | self._dotted(routes)
+        return sources.pop() if len(sources) == 1 else target.name
+
     def all_names(self) -> list[str]:
         """Return the names of all tables."""
         return sorted({*chain.from_iterable(map(self.names, self.tables.names.values()))})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from changewire.engines.by_table import TableChanges, Unmatched
+from changewire.engines.by_table import ChangesByTable, Unmatched
 from changewire.engines.counts import Counts
 from changewire.engines.native import KernelCounts
 
@@ -74,7 +74,7 @@ class Outcome:
             the look at brokers and outputs. 0 for an engine that begins at once.
         look_alikes: Formats that the dead letters look like; None where none was looked for.
         already_in_log: How many elements the log had already; they are counted, and not appended.
-        changes_by_table: What became of the changes that were merged, by the tables of the source.
+        changes_by_table: What became of the changes that were merged, by table.
         unmatched: Names in options that no table has.
     """
 
@@ -91,7 +91,7 @@ class Outcome:
     start_seconds: float = 0.0
     look_alikes: LookAlikes | None = None
     already_in_log: int = 0
-    changes_by_table: Mapping[str, TableChanges] = field(default_factory=dict)
+    changes_by_table: ChangesByTable = field(default_factory=ChangesByTable)
     unmatched: Sequence[Unmatched] = ()
 
     @property

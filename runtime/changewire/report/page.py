@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from changewire.codec import CODES
 from changewire.engines.applied import COUNTED, NOT_APPLIED
+from changewire.engines.by_table import BECAME
 from changewire.report.charts import WIDTH, ranking, timeline
 from changewire.report.hours import series
 
@@ -35,6 +36,7 @@ _TERMS: Final[Mapping[str, str]] = {
 """The parts of the sum of elements, in words; a report has some of them."""
 
 _INPUTS: Final = 8
+_COLUMNS: Final = 10
 _MINUTE: Final = 60
 
 
@@ -49,6 +51,7 @@ def page(report: Mapping[str, Any]) -> str:
         if name in report
     }
     time, by_table = series(report.get("by_hour", {})), report.get("changes_by_table", {})
+    accounts = [*by_table.items()][:ROWS]
     return _template().render(
         report=report,
         style=_style(),
@@ -58,7 +61,11 @@ def page(report: Mapping[str, Any]) -> str:
         not_applied=NOT_APPLIED,
         unapplied=_unapplied(report),
         lost={name: one for name, one in by_table.items() if one["refused"] or one["key_missing"]},
+        accounts=accounts,
+        became_words=BECAME,
+        outcomes=[name for name in BECAME if any(one.get(name) for _, one in accounts)],
         rows=ROWS,
+        columns=_COLUMNS,
         inputs=report["input"][:_INPUTS],
         more_inputs=max(len(report["input"]) - _INPUTS, 0),
         duration=duration,

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges, Unmatched
+from changewire.engines.by_table import FirstRefusal, TableChanges, Unmatched
 from changewire.engines.errors import naming
 from changewire.engines.options import LOG
 from changewire.engines.outcome import PLACE_COLUMNS, Outcome
@@ -91,10 +91,8 @@ def _unmatched(found: Unmatched) -> dict[str, Any]:
 
 
 def _tables(outcome: Outcome) -> dict[str, Any]:
-    """Return what became of changes: in all tables, and by the tables of the source."""
-    by_table = ChangesByTable()
-    for name, found in outcome.changes_by_table.items():
-        by_table.add(visible(name, NAME), found)
+    """Return what became of changes: in all tables, and by table."""
+    by_table = outcome.changes_by_table.renamed(lambda name: visible(name, NAME))
     worst = sorted(by_table.items(), key=lambda one: (-one[1].unapplied, one[0]))
     return {
         "tables": dict(outcome.tables or {}),
@@ -103,12 +101,15 @@ def _tables(outcome: Outcome) -> dict[str, Any]:
 
 
 def _changes(found: TableChanges) -> dict[str, Any]:
-    first = found.first_refusal
+    first, numbers = found.first_refusal, found.numbers()
+    if found.rescued:
+        numbers["rescued"] = dict(Counter(_named(found.rescued)).most_common())
+    numbers = {"changes": 0, "refused": 0, "key_missing": 0, **numbers}
     if first is None:
-        return found._asdict()
+        return {**numbers, "first_refusal": None}
     columns = [visible(name, NAME) for name in first.key_columns[:_COLUMNS]]
     why = FirstRefusal(first.code, visible(first.message), columns)
-    return {**found._asdict(), "first_refusal": why._asdict()}
+    return {**numbers, "first_refusal": why._asdict()}
 
 
 def _named(counts: Mapping[str, int]) -> dict[str, int]:

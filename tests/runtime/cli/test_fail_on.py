@@ -56,7 +56,8 @@ def test_a_table_of_which_all_changes_are_refused_fails_a_run(run: Callable[...,
     why = "schema-mismatch: /key/id: expected bigint, found string"
     assert f"d.t: 2 of 2 changes; first refused for {why} (key: id)" in shown
     assert "d.loose: 2 of 2 changes; 2 have no key, whose columns --key-column names" in shown
-    assert "d.other" not in shown
+    assert "d.other: 1 change: 1 inserted" in shown
+    assert "d.other" not in shown.partition("4 changes are in no table")[2]
     assert "to see why: changewire dead-letters out --refused exit code 1" in shown
     report = json.loads(Path("out/report.json").read_text("utf-8"))
     refusal = {"code": "schema-mismatch", "message": why, "key_columns": ["id"]}
@@ -64,7 +65,7 @@ def test_a_table_of_which_all_changes_are_refused_fails_a_run(run: Callable[...,
     assert report["changes_by_table"] == {
         "d.t": {**nothing, "refused": 2, "first_refusal": refusal},
         "d.loose": {**nothing, "key_missing": 2},
-        "d.other": {**nothing, "changes": 1},
+        "d.other": {**nothing, "changes": 1, "inserted": 1},
     }
     assert "<h1>4 changes are in no table</h1>" in Path("out/report.html").read_text("utf-8")
 

@@ -13,7 +13,7 @@ import pytest
 from tests.runtime.report.conftest import HOSTILE
 
 from changewire.engines.applied import COUNTED
-from changewire.engines.by_table import FirstRefusal, TableChanges
+from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
 from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
 from changewire.report.charts import fitted
@@ -234,12 +234,31 @@ def test_the_headline_says_the_worst(
 def test_the_page_says_why_changes_are_in_no_table(hostile: Outcome) -> None:
     """A table has its number of changes, the first reason and the columns of the key."""
     why = FirstRefusal("schema-mismatch", HOSTILE[0], ["id", HOSTILE[3]])
-    by_table = {"shop.t": TableChanges(80, 70, 7, why), "shop.good": TableChanges(5)}
+    by_table = ChangesByTable(
+        {"shop.t": TableChanges(80, 70, 7, why, inserted=3), "shop.good": TableChanges(5)}
+    )
     outcome = replace(hostile, tables={"refused": 77}, changes_by_table=by_table)
     text = page(summary(outcome)).partition("<h2>Not applied</h2>")[2]
     assert "<bdi>shop.t</bdi>: 77 of 80 changes, 7 without a key" in text
     assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> (key: <bdi>id, " in text
     assert "shop.good" not in text
+
+
+def test_the_page_says_what_became_of_the_changes_of_each_table(hostile: Outcome) -> None:
+    """Outcomes that no table has are no column; what was rescued is named by column."""
+    rescued = {HOSTILE[0]: 7, "price": 1200}
+    by_table = ChangesByTable(
+        {
+            HOSTILE[0]: TableChanges(9, inserted=9),
+            "shop.t": TableChanges(1500, inserted=3, not_newer=1497, rescued=rescued),
+        }
+    )
+    text = page(summary(replace(hostile, tables={"inserted": 12}, changes_by_table=by_table)))
+    shown = " ".join(re.sub(r"<[^>]*>", " ", text.partition("<h2>In tables</h2>")[2]).split())
+    assert "table changes inserted not newer &lt;script&gt;" in shown
+    assert "alert(1)&lt;/script&gt; 9 9 0 " in shown
+    assert "did not fit their columns: price 1,200, &lt;script&gt;" in shown
+    assert " 7 1,500 3 1,497 " in shown
 
 
 def test_the_page_shows_conservation(hostile: Outcome) -> None:

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from changewire.engines.applied import source_in
-from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
+from changewire.engines.by_table import FirstRefusal, TableChanges
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import table_names
 from changewire.engines.known import KnownLog, SourceFacts
@@ -22,7 +22,7 @@ from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
 from changewire.engines.merge.delta import opened
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.python.groups import is_lone_before
-from changewire.tables.mutations import DELETE, WRITES
+from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in
 from changewire.tables.routing import NAMES, TRUNCATE, WRITE, Refusal, RouteKey, Routing
@@ -65,26 +65,48 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
     return found
 
 
-def changes_by_table(rows: pa.Table, refused: Mapping[int, Refusal]) -> ChangesByTable:
-    """Return what became of the changes of decoded rows, some of which are refused, by numbers."""
-    found = ChangesByTable()
+def changes_in(rows: pa.Table, refused: Mapping[int, Refusal]) -> dict[RouteKey, TableChanges]:
+    """Return how many changes rows of a log have, some of which are refused, by their numbers."""
+    said, counted = _said(rows), {"rows": pa.repeat(pa.scalar(1), len(rows)), **_counted(rows)}
     is_change = pc.equal(rows["kind"], CHANGE)
-    keyless = pc.and_(is_change, pc.is_null(rows["key"]))
-    names = _names(rows)
-    counted = pa.table({"name": names, "keyless": keyless.cast(pa.int64())}).filter(is_change)
-    sums = counted.group_by("name", use_threads=False).aggregate(
-        [("keyless", "sum"), ("name", "count")]
-    )
-    for one in sums.to_pylist():
-        found.add(one["name"], TableChanges(one["name_count"], key_missing=one["keyless_sum"]))
-    numbers = sorted(refused)
-    part = rows.select(["kind", "key", "source"]).take(pa.array(numbers, pa.int64()))
-    columns = (one.to_pylist() for one in (_names(part), part["kind"], part["key"]))
-    for number, name, kind, key in zip(numbers, *columns, strict=True):
-        why = refused[number]
-        first = FirstRefusal(why.code, why.text, _names_in(key))
-        found.add(name, TableChanges(int(kind != CHANGE), 1, 0, first))
+    by = {name: said[name] for name in (*NAMES, "route")}
+    numbers = {name: pc.cast(values, pa.int64()) for name, values in counted.items()}
+    grouped = pa.table({**by, **numbers}).filter(is_change).group_by([*by], use_threads=False)
+    found: dict[RouteKey, TableChanges] = {}
+    for one in grouped.aggregate([(name, "sum") for name in numbers]).to_pylist():
+        sums = (one[f"{name}_sum"] for name in ("rows", "keyless", "before_images", "moved"))
+        changes, keyless, before_images, moved = sums
+        found[_route(one)] = TableChanges(
+            changes, key_missing=keyless, before_images=before_images, moved=moved
+        )
+    chosen = pa.array(sorted(refused), pa.int64())
+    named = pa.table({**by, **numbers, "kind": rows["kind"], "key": rows["key"]}).take(chosen)
+    for number, one in zip(sorted(refused), named.to_pylist(), strict=True):
+        why, key = refused[number], _route(one)
+        found[key] = found.get(key, TableChanges()).plus(
+            TableChanges(
+                int(one["kind"] != CHANGE),
+                refused=1,
+                first_refusal=FirstRefusal(why.code, why.text, _names_in(one["key"])),
+                moved=-one["moved"],
+                before_images=-one["before_images"],
+            )
+        )
     return found
+
+
+def _counted(rows: pa.Table) -> dict[str, Any]:
+    """Return which changes have no key, which do nothing to a row, and which move it."""
+    has_key, is_applied = pc.is_valid(rows["key"]), pc.is_in(rows[EFFECT], pa.array([*APPLIED]))
+    return {
+        "keyless": pc.invert(has_key),
+        "before_images": pc.and_(has_key, pc.invert(is_applied)),
+        "moved": pc.and_(pc.and_(has_key, is_applied), pc.is_valid(rows["before_key"])),
+    }
+
+
+def _route(group: Mapping[str, Any]) -> RouteKey:
+    return Source(**{name: group[name] for name in NAMES}), group["route"]
 
 
 def _names_in(text: str | None) -> list[str]:
@@ -99,10 +121,6 @@ def columns_of(changes: pa.Table) -> set[str]:
     """Return the columns of the rows of changes."""
     texts = (text for name in ("before", "after") for text in changes[name].to_pylist())
     return {name for text in texts for name in _names_in(text)}
-
-
-def _names(rows: pa.Table) -> pa.Array:
-    return table_names(rows["source"].combine_chunks())
 
 
 def applied_names(rows: pa.Table, routing: Routing) -> Any:
@@ -191,13 +209,12 @@ def _groups(said: pa.Table) -> Iterator[tuple[RouteKey, SourceFacts, dict[str, A
     keyed = said.filter(said[_HAS_KEY])
     grouped = keyed.group_by([*NAMES, "route"], use_threads=False).aggregate(sums)
     for group in grouped.to_pylist():
-        key = Source(**{name: group[name] for name in NAMES}), group["route"]
         one = SourceFacts(
             deleted=group["deleted_max"],
             has_befores=group["befores_max"],
             has_patches=group["patches_max"],
         )
-        yield key, one, group
+        yield _route(group), one, group
 
 
 def _truncates(rows: pa.Table) -> Iterator[tuple[RouteKey, SourceFacts, dict[str, Any]]]:

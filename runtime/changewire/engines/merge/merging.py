@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -12,7 +13,13 @@ import pyarrow.compute as pc
 
 from changewire.changes.vendors import USER_KEY_COLUMN
 from changewire.engines.applied import not_applied
-from changewire.engines.by_table import Applied, ChangesByTable
+from changewire.engines.by_table import (
+    Applied,
+    ChangesByTable,
+    MergedRows,
+    TableChanges,
+    changes_by_table,
+)
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
@@ -20,18 +27,19 @@ from changewire.engines.layout import CHANGE
 from changewire.engines.merge.becomes import Floors
 from changewire.engines.merge.delta import UnwritableError
 from changewire.engines.merge.facts import (
+    Facts,
     applied_names,
-    changes_by_table,
+    changes_in,
     chosen_rows,
     facts_of,
     source_of,
 )
 from changewire.engines.merge.log import LocalLog
-from changewire.engines.merge.look import moved
+from changewire.engines.merge.look import Deletes, moved
 from changewire.engines.merge.mutations import mutations_of
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
-from changewire.engines.merge.rows import TableMerge
+from changewire.engines.merge.rows import MergedTable, TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
 from changewire.engines.typed.plan import (
@@ -44,7 +52,7 @@ from changewire.engines.typed.plan import (
 from changewire.engines.typed.there import TableThere
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
-from changewire.tables.routing import Refusal, RouteKey, find_routes, goes_to_all
+from changewire.tables.routing import WRITE, Refusal, RouteKey, find_routes, goes_to_all
 
 _FATAL: Final = (StreamError, WriteConflictError, MemoryError)
 """What ends a run; whatever else planning a table raises refuses its changes."""
@@ -88,12 +96,12 @@ class Merges:
         befores = moved(rows.filter(kept), self.log, self.counts) if has_befores else {}
         flagged = {target for target, one in planned.items() if one.settings.keeps_deleted}
         deleted = known.deleted(planned, flagged)
+        merged: dict[Target, tuple[list[RouteKey], MergedRows]] = {}
         for target, one in planned.items():
             if one.shape is None:
                 continue
             keys = routes.targets[target]
-            truncate = max((facts.of[key].truncated for key in keys), default=OLDEST)
-            floors = Floors(truncate, max(known.truncated(target), truncate), deleted.get(target))
+            floors = self._floors(target, keys, facts, deleted)
             numbers = [n for key in keys for n in facts.rows[key] if n not in refused]
             gone = [
                 row for name in dict.fromkeys(s for s, _ in keys) for row in befores.get(name, ())
@@ -106,21 +114,47 @@ class Merges:
                 *(one.shape, one.settings, floors, rows),
             )
             try:
-                counts, failures = retried(target.name, partial(merge, found))
+                done = retried(target.name, partial(merge, found))
             except UnwritableError as error:
                 only = [
                     n for key in keys if not goes_to_all(key[1], key[0]) for n in facts.rows[key]
                 ]
                 failures = {n: error.refusal for n in only if n not in refused}
-                counts = Counter()
-            self.counts += counts
-            refused |= failures
+                done = MergedTable(Counter(), failures)
+            self.counts += done.counts
+            refused |= done.failures
+            merged[target] = keys, done.merged
+        self._count(rows, refused, befores, merged)
         known.add(facts.of)
         self.counts += Counter(key_missing=facts.keyless, refused=len(refused))
-        self.by_table.add_all(changes_by_table(rows, refused))
         with_truncates = options.tables.apply_truncates
         self.counts += not_applied(facts.controls, with_truncates=with_truncates)
         return refused
+
+    def _floors(
+        self,
+        target: Target,
+        keys: Iterable[RouteKey],
+        facts: Facts,
+        deleted: Mapping[Target, int],
+    ) -> Floors:
+        """Return what settles rows of a table that a batch does not have."""
+        truncate = max((facts.of[key].truncated for key in keys), default=OLDEST)
+        return Floors(truncate, max(self.known.truncated(target), truncate), deleted.get(target))
+
+    def _count(
+        self,
+        rows: pa.Table,
+        refused: Mapping[int, Refusal],
+        befores: Deletes,
+        merged: Mapping[Target, tuple[list[RouteKey], MergedRows]],
+    ) -> None:
+        """Count what became of the changes of a batch, by table."""
+        changes = changes_in(rows, refused)
+        for source, deletes in befores.items():
+            key = source, WRITE
+            changes[key] = changes.get(key, TableChanges()).plus(TableChanges(moved=len(deletes)))
+        self.by_table.add_all(changes_by_table(changes, merged, self.known.account))
 
     def applied(self) -> Applied:
         """Return what became of all changes."""

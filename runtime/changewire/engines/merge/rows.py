@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.by_table import MergedRows
 from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.known import KnownLog
 from changewire.engines.merge.becomes import Becomes, Floors, keys_in
@@ -25,6 +27,14 @@ from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import Refusal, constraint_refusal
 from changewire.tables.row_state import rescued_values
+
+
+class MergedTable(NamedTuple):
+    """What was done to a table, and which changes it cannot take, by their numbers."""
+
+    counts: Counter[str]
+    failures: dict[int, Refusal]
+    merged: MergedRows = MergedRows({})
 
 
 @dataclass(frozen=True)
@@ -43,17 +53,18 @@ class TableMerge:
     floors: Floors
     batch: pa.Table
 
-    def __call__(self, mutations: pa.Table) -> tuple[Counter[str], dict[int, Refusal]]:
-        """Merge mutations; return what was done, and which changes the table cannot take."""
+    def __call__(self, mutations: pa.Table) -> MergedTable:
+        """Merge mutations."""
         counts, source = Counter[str](), self.known.tables.sources.get(self.target)
         table = made(self.target.name, self.shape, self.log.id, source, self.settings)
         if self.floors.truncate > OLDEST:
-            counts["deleted"] += table.truncate(self.floors.truncated)
+            counts["truncated"] += table.truncate(self.floors.truncated)
         found, failures, rounded = fitted(mutations, self.shape)
         counts["sequence_inherited"] += found["major"].null_count
         counts["rounded_numbers"] += rounded
         texts = found[RESCUED].drop_null().to_pylist()
-        counts["rescued_values"] += sum(map(len, map(rescued_values, texts)))
+        rescued = Counter(chain.from_iterable(map(rescued_values, texts)))
+        counts["rescued_values"] += rescued.total()
         becomes = Becomes(self.shape, self.floors, self.known.has_patches(self.target))
         while True:
             self.log.add_refused(self.batch, failures)
@@ -61,20 +72,23 @@ class TableMerge:
             rows, failed = becomes(found, table, deletes)
             failures |= failed
             try:
-                if len(rows):
-                    counts += table.merge(
-                        rows, self.shape, keeps_deleted=self.settings.keeps_deleted
-                    )
+                done = self._merged(table, rows)
             except ConstraintError as error:
                 broken = self._broken(found, rows, table, deletes)
                 if not broken:
                     raise error.cause from None
             else:
-                return counts, failures
+                merged = MergedRows(done, self.floors.truncate > OLDEST, rescued)
+                return MergedTable(counts + done, failures, merged)
             numbers = found[NUMBER].to_pylist()
             refused = {numbers[i]: constraint_refusal(name) for i, name in broken.items()}
             found = without(found, broken, refused)
             failures |= {number: why for number, why in refused.items() if number is not None}
+
+    def _merged(self, table: LocalTable, rows: pa.Table) -> Counter[str]:
+        if not len(rows):
+            return Counter()
+        return table.merge(rows, self.shape, keeps_deleted=self.settings.keeps_deleted)
 
     def _broken(
         self, found: pa.Table, rows: pa.Table, table: LocalTable, deletes: Mapping[str, Order]

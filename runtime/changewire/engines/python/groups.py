@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.by_table import Applied
+from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DEAD_LETTER
@@ -73,7 +73,7 @@ class Tally:
             tables=None if applied is None else applied.counts,
             native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
             already_in_log=self._known,
-            changes_by_table={} if applied is None else applied.by_table,
+            changes_by_table=ChangesByTable() if applied is None else applied.by_table,
             unmatched=() if applied is None else applied.unmatched,
         )
 

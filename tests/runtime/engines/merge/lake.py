@@ -14,6 +14,7 @@ from unittest.mock import patch
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.runtime.engines.accounts import assert_all_are_explained
 from tests.runtime.tables.model import Content, key_of
 from tests.support.session import need
 
@@ -46,6 +47,12 @@ class ChangeDecoder(Decoder):
         del key
         assert value is not None
         return [(row_of(msgspec.json.decode(value, type=cw.Change)), [])]
+
+
+def check_accounts(metrics: Sequence[str]) -> None:
+    """Check that each batch says what became of the changes of each table."""
+    for line in map(json.loads, metrics):
+        assert_all_are_explained(line.get("changes_by_table", {}))
 
 
 @dataclass
@@ -110,7 +117,9 @@ class Lake:
 
     def apply(self, spark: SparkSession, **options: Any) -> None:
         """Apply the changes that were sent, to their end, in a batch for each file of the log."""
-        listener = StreamListener(options.pop("notice", None), options.pop("metrics", None))
+        lines: list[str] = []
+        metrics = options.pop("metrics", None)
+        listener = StreamListener(options.pop("notice", None), metrics or lines.append)
         places = self.places
         log = LogPlace(places["log"], places["table_format"])
         target, checkpoint = places["target"], places["checkpoint"]
@@ -120,6 +129,7 @@ class Lake:
         with one_by_one(self.table_format):
             query = start(self.read(spark), how, ChangeDecoder(decode), listener, AVAILABLE_NOW)
             cws.await_termination(query)
+        check_accounts(lines)
 
     def apply_messages(self, spark: SparkSession, **options: Any) -> list[dict[str, Any]]:
         """Apply the messages that were sent, by what users call; return the counts of tables."""
@@ -128,6 +138,7 @@ class Lake:
         given: dict[str, Any] = {"row_schema": "json", **ends, **self.places, **options}
         query = apply_changes(self.read(spark), **given)
         cws.await_termination(query)
+        check_accounts(lines)
         batches = map(json.loads, lines)
         return [batch["tables"] for batch in batches if "tables" in batch]
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 from deltalake import DeltaTable
+from tests.runtime.engines.accounts import assert_all_are_explained
 from tests.runtime.tables.model import Content, key_of
 
 import changewire as cw
@@ -51,6 +52,11 @@ def recorded(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
     )
 
 
+def numbers_of(outcome: Outcome) -> dict[str, dict[str, Any]]:
+    """Return what became of the changes of each table."""
+    return {name: one.numbers() for name, one in outcome.changes_by_table.items()}
+
+
 @dataclass
 class Lake:
     """A log and its tables, with rows of JSON text unless a test gives a `row_schema`.
@@ -79,6 +85,8 @@ class Lake:
         """Apply changes, a batch after the other in one run."""
         run = self.run(**options)
         outcomes = [run.apply(recorded(records_of(batch)), "auto", BATCH_SIZE) for batch in batches]
+        for outcome in outcomes:
+            assert_all_are_explained(numbers_of(outcome))
         return outcomes[-1]
 
     def apply_records(self, records: Sequence[tuple[Any, ...]], **options: Any) -> Outcome:
@@ -87,7 +95,9 @@ class Lake:
         given: dict[str, Any] = {**rows, **self.places, **options}
         # Messages are decoded by the batches of a table, and never cut to be merged.
         parts = recorded(records).to_batches(max_chunksize=options.get("batch_size", BATCH_SIZE))
-        return apply_changes(pa.Table.from_batches(parts, recorded([]).schema), **given)
+        outcome = apply_changes(pa.Table.from_batches(parts, recorded([]).schema), **given)
+        assert_all_are_explained(numbers_of(outcome))
+        return outcome
 
     def log(self, *kinds: str) -> list[dict[str, Any]]:
         """Return the rows of the log, all or those of some kinds."""

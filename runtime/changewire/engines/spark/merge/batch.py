@@ -80,9 +80,9 @@ class LogMerger:
             self.has_refused = True
         known.add(facts.facts)
         known.seen.add(facts.names)
-        merge.counts["left_out"] += facts.left_out
-        counts = dict(sorted((+merge.counts).items()))
-        return Applied(counts, merge.by_table, options.unmatched(known))
+        merge.tally.counts["left_out"] += facts.left_out
+        counts = dict(sorted((+merge.tally.counts).items()))
+        return Applied(counts, merge.tally.by_table(known.account), options.unmatched(known))
 
     def _begun(self, log: DataFrame, batch: int) -> KnownLog:
         """Return the content of a log that is in the tables, and look for refused changes in it."""

@@ -6,6 +6,7 @@ and sequence is known and has another key: if that is lost, the row is where it 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +18,7 @@ from changewire.engines.spark.merge.mutations import PLACE
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.spark.session import INTERPRETED, changed
 from changewire.tables.mutations import DELETE
+from changewire_messages.change import Source
 
 _GROUP: Final = ("source", "major")
 _BEFORES: Final = "befores"
@@ -30,10 +32,12 @@ class Moved(NamedTuple):
     Attributes:
         deletes: Mutations of kind ``delete``, each with its ``source``.
         waiting: How many before images wait for their after images.
+        numbers: How many deletes there are, by their sources.
     """
 
     deletes: DataFrame
     waiting: int
+    numbers: Mapping[Source, int]
 
 
 def moved(rows: DataFrame, log: DataFrame) -> Moved:
@@ -57,12 +61,17 @@ def moved(rows: DataFrame, log: DataFrame) -> Moved:
             known = known.localCheckpoint()
         found = _deletes(groups.where(~is_open)).unionByName(_deletes(known))
         waiting = _waiting(known)
-    return Moved(found, waiting)
+    return Moved(found, waiting, _numbers(found))
 
 
 def moved_in(changes: DataFrame) -> DataFrame:
     """Return which keys the updates among changes left, as `Moved.deletes`."""
     return _deletes(_groups(changes))
+
+
+def _numbers(deletes: DataFrame) -> dict[Source, int]:
+    grouped = deletes.groupBy("source").agg(F.count("*").alias("rows")).collect()
+    return {Source(**row["source"].asDict()): row["rows"] for row in grouped}
 
 
 def _near(groups: DataFrame, majors: list[int] | None) -> Column:

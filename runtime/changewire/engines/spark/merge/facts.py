@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.changes.sources import dotted
-from changewire.engines.by_table import ChangesByTable, TableChanges
+from changewire.engines.by_table import TableChanges
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.engines.log import ELEMENT_PLACE, REFUSED
@@ -73,7 +73,7 @@ class BatchFacts:
         inherited: How many changes have no sequence.
         moves: How many changes moved a row to another key.
         texts: How the texts of rows have the columns of their keys, by where they come from.
-        by_table: How many changes there are, and how many of them have no key.
+        changes: How many changes there are, by where they come from.
         old: How many changes were landed before logs had all that is read of them.
         names: Names of the tables of its sources, also of those that are left out.
         left_out: How many changes of other tables there are; nothing else counts them.
@@ -87,7 +87,7 @@ class BatchFacts:
     inherited: int
     moves: int
     texts: Mapping[RouteKey, RowText]
-    by_table: ChangesByTable
+    changes: Mapping[RouteKey, TableChanges]
     old: int
     names: frozenset[str]
     left_out: int
@@ -150,14 +150,16 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
     major, op = F.col("sequence.major"), F.col("op")
     has_key = is_change()
     is_hard = F.col(EFFECT).isin("keys", "patch") | F.col("sequence").isNull()
+    is_applied = has_key & F.col(EFFECT).isin(*APPLIED)
     found = {
         **facts_columns(),
         "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
+        "applied": F.count_if(is_applied),
         "old": F.count_if(is_incomplete()),
-        "least": F.min(F.when(has_key & F.col(EFFECT).isin(*APPLIED) & (op != DELETE), major)),
-        "hard": F.count_if(has_key & F.col(EFFECT).isin(*APPLIED) & is_hard),
+        "least": F.min(F.when(is_applied & (op != DELETE), major)),
+        "hard": F.count_if(is_applied & is_hard),
         "inherited": F.count_if(has_key & F.col("sequence").isNull()),
-        "moves": F.count_if(has_key & F.col("before_key").isNotNull()),
+        "moves": F.count_if(is_applied & F.col("before_key").isNotNull()),
     }
     groups = [F.col("kind"), op, *source_columns()]
     if options.has_json:
@@ -192,7 +194,7 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
         inherited,
         moves,
         _texts(changes) if options.has_json else {},
-        _by_table(counted),
+        _changes_in(counted),
         sum(one["old"] for one in counted),
         frozenset(dotted(_named(one, options.routing)) for one in every),
         sum(one["rows"] for one in every if one["kind"] == CHANGE) - number,
@@ -209,11 +211,15 @@ def _named(group: Row, routing: Routing) -> Source:
     return named_source(op, source, routing)
 
 
-def _by_table(groups: Iterable[Row]) -> ChangesByTable:
-    found = ChangesByTable()
+def _changes_in(groups: Iterable[Row]) -> dict[RouteKey, TableChanges]:
+    found: dict[RouteKey, TableChanges] = {}
     for one in (group for group in groups if group["kind"] == CHANGE):
-        name = dotted(route_key(one)[0])
-        found.add(name, TableChanges(one["rows"], key_missing=one["keyless"]))
+        key, rows, keyless = route_key(one), one["rows"], one["keyless"]
+        before_images = rows - keyless - one["applied"]
+        counted = TableChanges(
+            rows, key_missing=keyless, moved=one["moves"], before_images=before_images
+        )
+        found[key] = found.get(key, TableChanges()).plus(counted)
     return found
 
 

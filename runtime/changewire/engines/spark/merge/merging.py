@@ -12,8 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import not_applied
-from changewire.engines.by_table import ChangesByTable
-from changewire.engines.changelog.shapes import RESCUED
+from changewire.engines.by_table import TableChanges
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
@@ -26,18 +25,19 @@ from changewire.engines.spark.merge.facts import BatchFacts, RowText, carried_of
 from changewire.engines.spark.merge.from_log import feeds, is_truncate
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held, logged_deletes
-from changewire.engines.spark.merge.mutations import FAILURE, PLACE, ROUNDED, mutations_of
+from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, view_of
 from changewire.engines.spark.merge.plan import There, is_from, is_of, is_refused, plan
 from changewire.engines.spark.merge.refusals import (
     WHY,
     Refused,
-    refused_by_table,
+    refused_by_route,
     with_reasons,
 )
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
+from changewire.engines.spark.merge.tally import Tally
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
@@ -46,7 +46,7 @@ from changewire.engines.typed.plan import BatchSources, TablePlan, plans
 from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
-from changewire.tables.routing import REFUSALS, RouteKey, Routes, find_routes
+from changewire.tables.routing import REFUSALS, WRITE, RouteKey, Routes, find_routes
 
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 """What ends a batch; whatever else planning a table raises refuses its changes."""
@@ -83,8 +83,7 @@ class BatchMerge:
         facts: What is known of them.
         log: The log, which has these rows too.
         partitions: How many partitions shuffles may have.
-        counts: What was done.
-        by_table: What became of its changes, by the tables of the source.
+        tally: What was done, in numbers.
         refused: Why changes are refused.
     """
 
@@ -94,8 +93,7 @@ class BatchMerge:
     facts: BatchFacts
     log: DataFrame
     partitions: int
-    counts: Counter[str] = field(default_factory=Counter)
-    by_table: ChangesByTable = field(default_factory=ChangesByTable)
+    tally: Tally = field(default_factory=Tally)
     refused: Refused = field(default_factory=Refused)
 
     @property
@@ -111,12 +109,12 @@ class BatchMerge:
     def tables(self) -> None:
         """Merge the batch into each of its tables."""
         sources = self.facts.sources
-        self.by_table.add_all(self.facts.by_table)
-        self.counts += Counter(
+        self.tally.add_changes(self.facts.changes)
+        self.tally.counts += Counter(
             key_missing=sources.key_missing, sequence_inherited=self.facts.inherited
         )
         with_truncates = self.options.tables.apply_truncates
-        self.counts += not_applied(self.facts.operations, with_truncates=with_truncates)
+        self.tally.counts += not_applied(self.facts.operations, with_truncates=with_truncates)
         routes = find_routes(
             sources.route_keys,
             self.options.routing,
@@ -177,7 +175,9 @@ class BatchMerge:
         if not has_some and not self.known.has_befores:
             return None
         found = moved(rows, self.log)
-        self.counts["waiting_before_images"] += found.waiting
+        self.tally.counts["waiting_before_images"] += found.waiting
+        left = {source: TableChanges(moved=number) for source, number in found.numbers.items()}
+        self.tally.add_changes({(source, WRITE): one for source, one in left.items()})
         return found.deletes
 
     def _part(
@@ -218,7 +218,7 @@ class BatchMerge:
             part.table.view(self.spark, view_of(view, part.target), part.shape)
         limit_partitions(self.spark, self.facts.sources.changes, part.table, self.partitions)
         if part.is_truncated:
-            self.counts["deleted"] += part.table.truncate(self.spark, part.floor) or 0
+            self.tally.counts["truncated"] += part.table.truncate(self.spark, part.floor) or 0
         return made
 
     def _constrained(self, part: TablePart, there: There, error: Exception) -> There:
@@ -251,14 +251,15 @@ class BatchMerge:
         asks = there.constraints.are_any
         if has_hard or asks or (needs_fit and (has_moves or moved is not None)):
             with persisted(found) as kept:
-                fitting = self._fitting(kept, how) if needs_fit else kept
+                fitting = self._fitting(part, kept, how) if needs_fit else kept
                 self._write(part, self._allowed(part, fitting, how) if asks else fitting, how)
             return
         # Each change is on one row, so what does not fit is left out, and looked for afterwards.
         fitting = found.where(F.col(FAILURE).isNull()) if needs_fit else found
         self._write(part, fitting, how)
         if needs_fit and (misfits is None or misfits.value):
-            self._fitting(found, how)
+            with persisted(found) as kept:
+                self._fitting(part, kept, how)
 
     def _held(self, part: TablePart) -> Held:
         """Return what is known of a table that the batch may need."""
@@ -313,15 +314,12 @@ class BatchMerge:
         self._write(part, _without(found, spoilt, how), how, round + 1)
 
     def _merged(self, part: TablePart, rows: DataFrame, there: There) -> None:
-        self.counts += part.table.merge(rows, part.shape, there, keeps_deleted=part.keeps_deleted)
+        done = part.table.merge(rows, part.shape, there, keeps_deleted=part.keeps_deleted)
+        self.tally.add_merged(part, done)
 
-    def _fitting(self, found: DataFrame, how: _How) -> DataFrame:
+    def _fitting(self, part: TablePart, found: DataFrame, how: _How) -> DataFrame:
         """Return the mutations whose changes fit the table; the others are refused."""
-        rescued = F.sum(F.size(F.json_object_keys(RESCUED)))
-        sums = F.count(FAILURE), F.sum(ROUNDED), rescued
-        ((failures, rounded, values),) = found.agg(*sums).collect()
-        self.counts += Counter(rounded_numbers=rounded or 0, rescued_values=values or 0)
-        if not failures:
+        if not self.tally.add_fitted(part, found):
             return found
         return _without(found, self._refused(found.where(F.col(FAILURE).isNotNull())), how)
 
@@ -359,10 +357,10 @@ class BatchMerge:
             named = self.rows.where(F.col("kind") == CHANGE).select("*", place)
             first = first.select(F.struct(*PLACE).alias("_place"), WHY)
             found = found.unionByName(named.join(F.broadcast(first), "_place").drop("_place"))
-        refusals = refused_by_table(found)
+        refusals = refused_by_route(found)
         number = sum(one.refused for one in refusals.values())
-        self.by_table.add_all(refusals)
-        self.counts["refused"] += number
+        self.tally.add_changes(refusals)
+        self.tally.counts["refused"] += number
         return found if number else None
 
 

@@ -11,16 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StringType, StructField, StructType
 
-from changewire.changes.sources import dotted
-from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
-from changewire.engines.layout import CHANGE
+from changewire.engines.by_table import FirstRefusal, TableChanges
+from changewire.engines.layout import CHANGE, EFFECT
 from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.from_log import is_truncate, source_columns
 from changewire.engines.spark.merge.mutations import FAILURE_TYPE
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import position_columns
-from changewire.tables.mutations import WRITES
-from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey
+from changewire.tables.mutations import APPLIED, WRITES
+from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey, route_op
 from changewire_messages.change import Source
 
 WHY: Final = "_why"
@@ -56,21 +55,31 @@ class Refused:
         return found
 
 
-def refused_by_table(rows: DataFrame) -> ChangesByTable:
+def refused_by_route(rows: DataFrame) -> dict[RouteKey, TableChanges]:
     """Return how many rows with `WHY` are refused, by one job; refused truncates are changes."""
+    is_applied = F.coalesce(F.col(EFFECT).isin(*APPLIED), F.lit(False))  # noqa: FBT003 - a column
+    is_change = F.col("kind") == CHANGE
     message = F.concat_ws(": ", *(F.col(WHY)[name] for name in Refusal._fields))
     names = F.coalesce(F.json_object_keys("key"), F.array().cast("array<string>"))
     first = F.struct(F.col(WHY)["code"], message, names)
-    grouped = rows.groupBy(*source_columns()).agg(
+    grouped = rows.groupBy(*source_columns(), "op").agg(
         F.count("*").alias("refused"),
-        F.count_if(F.col("kind") != CHANGE).alias("truncates"),
+        F.count_if(~is_change).alias("truncates"),
+        F.count_if(is_applied & F.col("before_key").isNotNull()).alias("moves"),
+        F.count_if(is_change & ~is_applied).alias("images"),
         F.min_by(first, F.struct(*position_columns())).alias("first"),
     )
-    found = ChangesByTable()
+    found: dict[RouteKey, TableChanges] = {}
     for row in grouped.collect():
-        source = Source(**{name: row[name] for name in NAMES})
-        why = FirstRefusal(*row["first"])
-        found.add(dotted(source), TableChanges(row["truncates"], row["refused"], 0, why))
+        key = Source(**{name: row[name] for name in NAMES}), route_op(row["op"])
+        counted = TableChanges(
+            row["truncates"],
+            row["refused"],
+            first_refusal=FirstRefusal(*row["first"]),
+            moved=-row["moves"],
+            before_images=-row["images"],
+        )
+        found[key] = found.get(key, TableChanges()).plus(counted)
     return found
 
 

@@ -111,7 +111,7 @@ def replayed(
             log.append(closed, f"{query}-replay", time.time_ns())
     after = letters.unionByName(refusals).unionByName(closed, allowMissingColumns=True)
     left = open_letters(after).count() + open_refusals(after).count()
-    return Replayed(letters.count(), refusals.count(), number, left, dict(+merge.counts))
+    return Replayed(letters.count(), refusals.count(), number, left, dict(+merge.tally.counts))
 
 
 def _elements(letters: DataFrame, log: DataFrame, decoder: Decoder) -> DataFrame:

@@ -164,12 +164,15 @@ class SparkTable:
         statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
         statement += "WHEN MATCHED THEN DELETE"
         found = run_merge(spark, self.target, statement, newest)
-        return self.format.merged(found)["deleted"]
+        merged = self.format.merged(found)
+        return None if merged is None else merged["deleted"]
 
     def merge(
         self, rows: DataFrame, shape: Shape, there: There, *, keeps_deleted: bool
-    ) -> Counter[str]:
+    ) -> Counter[str] | None:
         """Merge rows, one for each key; return how many were inserted, updated and deleted.
+
+        None if the format of the table does not say it.
 
         Those that are ``decided`` replace their row, others do so if they are newer. Columns that
         changes do not write are left as they are.

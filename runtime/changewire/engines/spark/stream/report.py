@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
+from changewire.codec.issues import printable
 from changewire.engines.by_table import Applied, ChangesByTable, Unmatched
 from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, StreamListener
@@ -22,6 +23,9 @@ _COUNTS: Final = (
     *("by_operation", "by_variant", "by_error_code", "leniencies"),
 )
 """Not the tables and hours, of which a batch may have thousands."""
+
+_NAME: Final = 80
+"""Characters of a table's name in a line at most."""
 
 _COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
@@ -53,7 +57,10 @@ def tell_applied(listener: StreamListener, batch: BatchId, merged: Applied, seco
         done = ", ".join(f"{number} {name}" for name, number in merged.counts.items())
         listener.notice(f"tables, batch {batch.number}: {done or 'nothing'}; {seconds:.1f} s")
     if listener.metrics is not None:
-        listener.metrics(_as_json(batch, seconds, tables=dict(merged.counts)))
+        by_table = merged.by_table.renamed(lambda name: printable(name[:_NAME]))
+        numbers = {name: one.numbers() for name, one in by_table.items()}
+        tables = dict(merged.counts)
+        listener.metrics(_as_json(batch, seconds, tables=tables, changes_by_table=numbers))
     if listener.applied is not None:
         listener.applied(batch, merged, seconds)
 
