@@ -203,6 +203,7 @@ def _in_tables(outcome: Outcome) -> Iterator[tuple[str, str]]:
 def _by_table(outcome: Outcome) -> Iterator[str]:
     """Yield what became of the changes of the first tables."""
     from changewire.engines.by_table import BECAME
+    from changewire.report.write import override
 
     by_table = sorted(outcome.changes_by_table.items(), key=lambda one: (-one[1].changes, one[0]))
     for name, one in by_table[:_TABLES]:
@@ -212,7 +213,9 @@ def _by_table(outcome: Outcome) -> Iterator[str]:
         if one.rescued:
             most = sorted(one.rescued.items(), key=lambda each: (-each[1], each[0]))[:_COLUMNS]
             columns = ", ".join(f"{visible(column, NAME)} {number:,}" for column, number in most)
-            yield f"  values that did not fit their columns: {columns}"
+            option = override(name, one.rescued)
+            takes = f"; {option} takes any value" if option else ""
+            yield f"  values that did not fit their columns: {columns}{takes}"
     if len(by_table) > _TABLES:
         yield f"the report has {counted(len(by_table) - _TABLES, 'other table')}"
 

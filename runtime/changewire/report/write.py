@@ -84,6 +84,19 @@ def next_command(outcome: Outcome) -> str | None:
     return f"changewire dead-letters {output}{' --refused' if is_refused else ''}"
 
 
+def override(table: str, rescued: Mapping[str, int]) -> str | None:
+    """Return the option by which a column takes every value; None if no name can be written so.
+
+    It is of the column of which most values were rescued.
+    """
+    for column in sorted(rescued, key=lambda name: (-rescued[name], name)):
+        named = f"{table}.{column}"
+        is_plain = "." not in column and visible(named, NAME) == named
+        if is_plain and not {"=", "*", "?"} & {*named}:
+            return f"--column {shlex.quote(f'{named}=string')}"
+    return None
+
+
 def _unmatched(found: Unmatched) -> dict[str, Any]:
     named = {"names": found.names, "tables": found.tables}
     shown = {key: [visible(name, NAME) for name in names] for key, names in named.items()}
@@ -96,14 +109,15 @@ def _tables(outcome: Outcome) -> dict[str, Any]:
     worst = sorted(by_table.items(), key=lambda one: (-one[1].unapplied, one[0]))
     return {
         "tables": dict(outcome.tables or {}),
-        "changes_by_table": {name: _changes(found) for name, found in worst},
+        "changes_by_table": {name: _changes(name, found) for name, found in worst},
     }
 
 
-def _changes(found: TableChanges) -> dict[str, Any]:
+def _changes(name: str, found: TableChanges) -> dict[str, Any]:
     first, numbers = found.first_refusal, found.numbers()
     if found.rescued:
         numbers["rescued"] = dict(Counter(_named(found.rescued)).most_common())
+        numbers["override"] = override(name, found.rescued)
     numbers = {"changes": 0, "refused": 0, "key_missing": 0, **numbers}
     if first is None:
         return {**numbers, "first_refusal": None}
