@@ -96,7 +96,7 @@ OF_MESSAGES: Final[Mapping[str, str]] = {
     "missing-primary-key": "DataWorks: the schema has no primaryKey.",
     "missing-schema": "Lindorm: the message has no schema, or null.",
     "missing-sequence-id": "DataWorks: the property sequenceId is absent, or null on a row.",
-    "missing-source": "DataWorks: the schema has no source, or null beside columns.",
+    "missing-source": "DataWorks: the schema has no source, or null next to columns.",
     "missing-table-name": "DataWorks: the source has no name of the table.",
     "missing-version": "Lindorm: the source has no version.",
     "null-metadata": "Aerospike: metadata that the server did not ship is null, and not absent.",
