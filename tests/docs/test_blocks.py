@@ -151,3 +151,20 @@ def test_commands_and_options_on_pages_exist(place: str, words: list[str]) -> No
         command, words = command.get_command(None, words[0]), words[1:]
     known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
     assert {word for word in words if re.match(r"--?[a-z]", word)} <= known, place
+
+
+TIMED: Final = {"replay", "run", "stream"}
+"""Commands whose tables and logs have the dates of messages."""
+
+
+def test_commands_on_dataworks_messages_name_the_zone_of_their_dates() -> None:
+    """Who copies a command gets the dates that the source has, and not those of UTC."""
+    found = [
+        (f"{block.page}:{block.line}", words)
+        for block in BLOCKS
+        if block.language in {"sh", "console"}
+        for words in commands(block)
+        if words[0] in TIMED and "dataworks-json" in words
+    ]
+    assert found
+    assert [place for place, words in found if "--time-zone" not in words] == []

@@ -4,31 +4,48 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.runtime.changes.dataworks import change as dataworks_change
 from tests.runtime.changes.lindorm import change as lindorm_change
 from tests.runtime.changes.lindorm import declared
 
 from changewire.changes.aerospike_digest import MISMATCH
 from changewire.changes.connect import NOTES
+from changewire.changes.leniencies import OF_CHANGES, OF_MESSAGES, OF_ROWS
 from changewire.changes.lindorm import FRAMED_KEY
 from changewire.changes.values import READ_IN_UTC
 from changewire.engines.typed.cells import OTHER_CASE
 
-PAGE = Path(__file__).parents[2] / "docs" / "change-events.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = DOCS.joinpath("change-events.md").read_text(encoding="utf-8")
 
 NEVER = {"default-for-absent"}
 """Notes that no change gives: any column may be absent."""
 
 
-def listed() -> list[str]:
-    """Return the names of leniencies on the page."""
-    section = TEXT.partition("## Leniencies of changes\n")[2]
-    return re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)
+TABLES = {
+    "change-events.md#Leniencies of changes": OF_CHANGES,
+    "change-events.md#Leniencies of messages": OF_MESSAGES,
+    "spark.md#Leniencies of rows": OF_ROWS,
+}
+"""Sections of pages, and the meanings that their tables have."""
 
 
-def test_leniencies_are_listed() -> None:
-    """The table has every leniency that a change can need, in the order of the alphabet."""
+@pytest.mark.parametrize("place", TABLES)
+def test_the_pages_have_the_meanings_of_the_report(place: str) -> None:
+    """Without its marks, a table says what the report says, in the order of the alphabet."""
+    page, _, title = place.partition("#")
+    text = DOCS.joinpath(page).read_text(encoding="utf-8")
+    section = text.partition(f"# {title}\n")[2].partition("\n#")[0]
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.*) \|$", section, re.MULTILINE)
+    plain = [
+        (name, re.sub(r"\[(.*?)\]\(.*?\)", r"\1", cell).replace("`", "")) for name, cell in rows
+    ]
+    assert plain == sorted(TABLES[place].items())
+
+
+def test_every_leniency_of_a_change_has_a_meaning() -> None:
+    """The meanings are those of every leniency that a change can need."""
     types = {"t": "DOUBLE", "n": "DOUBLE", "d": "DATE", "e": "DATE", "l": "LONG", "u": "GEOMETRY"}
     row = {"t": "1.0", "n": "NaN", "d": 10**18, "e": -2208931543000, "l": 2**63, "u": 1, "x": 1}
     given: Any = {"types": types, "primary_key": ["T"], "time_zone": "Asia/Shanghai"}
@@ -37,7 +54,7 @@ def test_leniencies_are_listed() -> None:
     for families in (None, ["f"]):
         used += lindorm_change("c", after=cells, column_families=families).attributes["leniencies"]
     others = {MISMATCH, FRAMED_KEY, OTHER_CASE, READ_IN_UTC}
-    assert listed() == sorted({*used, *NOTES, *others} - NEVER)
+    assert OF_CHANGES.keys() == {*used, *NOTES, *others} - NEVER
 
 
 def test_defaults() -> None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from deltalake import DeltaTable
 from tests.docs.pages import ROOT, all_blocks, blocks, links
+from tests.runtime.changes.dataworks import message
+from tests.support.topics import create, produce
 from typer.testing import CliRunner
 
+import changewire as cw
 from changewire.cli.app import app
-from changewire.cli.ending import REJECTED, VALID
+from changewire.cli.ending import VALID
+from changewire.framing import Position, Record
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 README = "README.md"
 
@@ -23,23 +33,68 @@ def test_the_first_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFi
     assert capsys.readouterr().out.strip() == code.strip().rpartition("# ")[2]
 
 
-def test_captured_messages_become_tables_by_the_command_of_a_topic(
+TYPES = {"id": "LONG", "price": "DOUBLE", "note": "STRING", "day": "DATE"}
+MIDNIGHT = 1731600000000
+"""Of 15 November 2024 in Shanghai."""
+
+CHANGES = [
+    message("INSERT", TYPES, after={"id": 1, "price": "9.90", "note": None, "day": MIDNIGHT}),
+    message("INSERT", TYPES, after={"id": 2, "price": None, "note": "new", "day": None}),
+]
+MESSAGES = [*map(cw.encode, CHANGES), cw.encode(CHANGES[0]).replace(b'"0.0.1"', b"1")]
+"""Messages with a decimal as text, with nulls, and with a wrong type."""
+
+COLUMNS = {"id": "int64", "price": "double", "note": "string", "day": "timestamp[us, tz=UTC]"}
+
+
+def command() -> list[str]:
+    """Return the words of the first command, which makes tables of a topic."""
+    (code,) = (block.code for block in all_blocks(README) if "--kafka" in block.code)
+    return shlex.split(code.replace("\\\n", ""))
+
+
+def check(folder: Path) -> None:
+    """Look at what the README says that one gets: a table in columns, the log and the report."""
+    table = DeltaTable(folder / "lake" / "tables" / "shop" / "users").to_pyarrow_table()
+    assert {name: str(table.schema.field(name).type) for name in COLUMNS} == COLUMNS
+    day = datetime.fromtimestamp(MIDNIGHT / 1000, timezone.utc)
+    rows = {tuple(row.values()) for row in table.select(list(COLUMNS)).to_pylist()}
+    assert rows == {(1, 9.9, None, day), (2, None, "new", None)}
+    log = DeltaTable(folder / "lake" / "log").to_pyarrow_table()
+    assert sorted(log["kind"].to_pylist()) == ["change", "change", "dead_letter"]
+    assert any("2024-11-15T00:00:00+08:00" in str(row) for row in log["after"].to_pylist())
+    assert folder.joinpath("lake", "report.html").exists()
+
+
+def test_captured_messages_become_tables_in_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a file instead of a topic, the command makes the log, the table and the report."""
+    """The command for files, with the options that the README says are the same."""
     monkeypatch.chdir(tmp_path)
-    (command,) = (b.code for b in all_blocks(README) if "--kafka" in b.code)
-    words = shlex.split(command.replace("\\\n", " "))
-    words[1] = "run"
-    for option in ("--kafka", "--subscribe"):
-        place = words.index(option)
-        del words[place : place + 2]
-    captured = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"
-    assert CliRunner().invoke(app, [*words[1:], str(captured)]).exit_code in {VALID, REJECTED}
-    assert DeltaTable("lake/log").to_pyarrow_table().num_rows
-    (table,) = Path("lake/tables").glob("*/*/_delta_log")
-    assert DeltaTable(table.parent).to_pyarrow_table().num_rows
-    assert Path("lake/report.html").exists()
+    text = (ROOT / README).read_text(encoding="utf-8")
+    ((run, named),) = re.findall(r"`(changewire run .*?) FILES` with the same (.*?)[.]", text)
+    of_topic, words = command(), shlex.split(run)
+    for option in re.findall(r"--[a-z-]+", named):
+        words += [option, of_topic[of_topic.index(option) + 1]]
+    Path("topic.jsonl").write_bytes(b"\n".join(MESSAGES))
+    assert CliRunner().invoke(app, [*words[1:], "topic.jsonl"]).exit_code == VALID
+    check(tmp_path)
+
+
+def test_a_topic_becomes_tables_in_columns(
+    spark: SparkSession, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first command, on a topic of its own of a real broker, in the Spark of the tests."""
+    assert spark is not None
+    monkeypatch.chdir(tmp_path)
+    topic = tmp_path.name
+    create(kafka, topic)
+    position = Position(topic=topic, partition=0)
+    produce(kafka, [Record(None, value, position) for value in MESSAGES])
+    there = {"HOST:PORT": kafka, "orders": topic}
+    ended = CliRunner().invoke(app, [there.get(word, word) for word in command()[1:]])
+    assert ended.exit_code == VALID, ended.output
+    check(tmp_path)
 
 
 def test_ci_runs_the_test_command() -> None:

@@ -10,6 +10,8 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from changewire.changes.leniencies import LENIENCIES
+from changewire.changes.values import READ_IN_UTC
 from changewire.codec import CODES
 from changewire.engines.applied import COUNTED, NOT_APPLIED
 from changewire.engines.by_table import BECAME
@@ -35,6 +37,14 @@ _TERMS: Final[Mapping[str, str]] = {
 }
 """The parts of the sum of elements, in words; a report has some of them."""
 
+_MEANINGS: Final[Mapping[str, object]] = {
+    "codes": CODES,
+    "counted": COUNTED,
+    "leniencies": LENIENCIES,
+    "not_applied": NOT_APPLIED,
+}
+"""What names in the report mean, by the name that the template has for them."""
+
 _INPUTS: Final = 8
 _COLUMNS: Final = 10
 _MINUTE: Final = 60
@@ -56,9 +66,8 @@ def page(report: Mapping[str, Any]) -> str:
         report=report,
         style=_style(),
         policy=_policy(),
-        codes=CODES,
-        counted=COUNTED,
-        not_applied=NOT_APPLIED,
+        **_MEANINGS,
+        dates=report["leniencies"].get(READ_IN_UTC, 0),
         unapplied=_unapplied(report),
         lost={name: one for name, one in by_table.items() if one["refused"] or one["key_missing"]},
         accounts=accounts,

@@ -7,11 +7,15 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.runtime.report.conftest import HOSTILE
 
+from changewire.changes.leniencies import LENIENCIES
+from changewire.changes.values import READ_IN_UTC
+from changewire.codec import CODES
 from changewire.engines.applied import COUNTED
 from changewire.engines.by_table import ChangesByTable, FirstRefusal, TableChanges
 from changewire.engines.counts import Counts
@@ -138,11 +142,27 @@ def test_hostile_names_are_text_of_charts(text: str) -> None:
 def test_a_hostile_name_labels_its_bar(hostile: Outcome, name: str) -> None:
     """A name stands beside its bar and in the words of the chart, escaped by the template."""
     hostile.counts.by_table.clear()
-    hostile.counts.by_table[name] = 7
+    hostile.counts.by_table.update({name: 7, "orders": 1})
     chart = drawings(page(summary(hostile)))[2]
     label = fitted(visible(name))
-    assert [text.text for text in chart.iter("text")] == [label, "7"]
-    assert chart.findtext("desc") == f"{label}: 7"
+    assert [text.text for text in chart.iter("text")] == [label, "7", "orders", "1"]
+    assert chart.findtext("desc") == f"{label}: 7; orders: 1"
+
+
+def test_one_bar_is_no_chart(hostile: Outcome) -> None:
+    """A single name stands as text with its count and meaning, and nothing unfolds below it."""
+    counts = Counts(messages=7, elements=7, dead_letters=7)
+    counts.by_operation["insert"] = 7
+    counts.by_table["<b>"] = 7
+    counts.by_error_code["wrong-type"] = 7
+    counts.by_hour["2026-01-02 03:00"] = 7
+    text = page(summary(replace(hostile, counts=counts)))
+    assert drawings(text) == []
+    assert "<details>" not in text
+    assert "<p><bdi>insert</bdi>: 7</p>" in text
+    assert "<p><bdi>&lt;b&gt;</bdi>: 7</p>" in text
+    assert f'<p class="quiet">{CODES["wrong-type"]}</p>' in text
+    assert "<p>2026-01-02 03:00 (UTC): 7</p>" in text
 
 
 def test_charts_are_drawn_to_scale(hostile: Outcome) -> None:
@@ -272,7 +292,7 @@ def test_the_page_shows_conservation(hostile: Outcome) -> None:
 @pytest.mark.parametrize(
     ("hours", "caption"),
     [
-        (["2024-01-01 00:00"], "1 hour (UTC)"),
+        (["2024-01-01 00:00", "(no time)"], "1 hour (UTC), 5 without a time"),
         (["2024-01-01 00:00", "2024-01-01 02:00"], "3 hours (UTC)"),
         (["2024-01-01 00:00", "2024-01-31 02:00"], "31 days (UTC); counts by hour"),
         (["2024-01-01 00:00", "2024-12-01 02:00"], "12 months (UTC); counts by hour"),
@@ -300,6 +320,31 @@ def test_the_page_says_what_became_of_changes_in_tables(hostile: Outcome) -> Non
     assert "No row changed." in nothing
     assert COUNTED["refused"] in nothing
     assert "In tables" not in page(summary(replace(hostile, tables=None)))
+
+
+def test_the_page_says_what_a_leniency_means(hostile: Outcome) -> None:
+    """Each leniency has a line, and one of another package its name alone."""
+    counts = Counts(leniencies=Counter({"float-user-key": 3, "of-another-package": 1}))
+    text = page(summary(replace(hostile, counts=counts)))
+    names = re.findall(r"<code><bdi>([a-z-]+)</bdi></code>(?:<small>(.*?)</small>)?", text)
+    assert ("float-user-key", LENIENCIES["float-user-key"]) in names
+    assert ("of-another-package", "") in names
+
+
+def test_the_lead_names_the_option_for_dates(hostile: Outcome) -> None:
+    """Dates that were read in UTC stand at the top, with the option that names their zone."""
+    assert "read in UTC" not in page(summary(hostile))
+    for count, words in (1, "1 date was"), (1234, "1,234 dates were"):
+        counts = Counts(leniencies=Counter({READ_IN_UTC: count}))
+        lead = page(summary(replace(hostile, counts=counts))).partition("</header>")[0]
+        assert f"{words} read in UTC: <code>--time-zone</code> names the zone they have." in lead
+
+
+def test_pages_that_the_report_names_exist(text: str) -> None:
+    """The project has no address, so the report names the files of its pages."""
+    named = re.findall(r"<code>(docs/[a-z-]+[.]md)</code>", text)
+    assert named == ["docs/errors.md", "docs/change-events.md"]
+    assert all(Path(__file__).parents[3].joinpath(name).exists() for name in named)
 
 
 def test_the_page_says_how_much_the_log_had(hostile: Outcome) -> None:

@@ -1,6 +1,6 @@
 """How a value is read: its path, notes of what was accepted, and the error for what was not."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 import msgspec
@@ -30,17 +30,19 @@ ROUNDED_NUMBER: Final = "rounded-number"
 UNDECLARED_FIELD: Final = "undeclared-field"
 UNKNOWN_LOGICAL_TYPE: Final = "unknown-logical-type"
 
-NOTES: Final[Mapping[str, str]] = {
-    BEYOND_MICROSECONDS: "A time has digits below the microsecond; it is kept as sent.",
-    BEYOND_RANGE: "A time lies outside the range of Python's type; it is kept as sent.",
-    DEFAULT_FOR_ABSENT: "A required field is absent; its schema has a default; it stays absent.",
-    DEFAULT_FOR_NULL: "A field is null; its schema has a default, which was taken.",
-    FLOAT_ALIAS: "A schema says float32 or float64 for float or double.",
-    ROUNDED_NUMBER: "A number has more digits than a double keeps; it was rounded.",
-    UNDECLARED_FIELD: "A struct has a field that its schema does not name; it is kept as sent.",
-    UNKNOWN_LOGICAL_TYPE: "A schema names a logical type that is not known; its base type is read.",
-}
-"""Every kind of note, with its meaning."""
+NOTES: Final = frozenset(
+    {
+        BEYOND_MICROSECONDS,
+        BEYOND_RANGE,
+        DEFAULT_FOR_ABSENT,
+        DEFAULT_FOR_NULL,
+        FLOAT_ALIAS,
+        ROUNDED_NUMBER,
+        UNDECLARED_FIELD,
+        UNKNOWN_LOGICAL_TYPE,
+    }
+)
+"""Every kind of note; those that are leniencies have their meanings in `LENIENCIES`."""
 
 
 class Note(NamedTuple):

@@ -103,4 +103,4 @@ def test_nothing_but_mismatches(data: st.DataObject, schema: Json, partial: bool
     except ValueMismatch as error:
         pointer = error.pointer
     assert pointer.startswith("/payload")
-    assert {note.kind for note in notes} <= NOTES.keys()
+    assert {note.kind for note in notes} <= NOTES
