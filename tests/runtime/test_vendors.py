@@ -17,11 +17,13 @@ OWN = (
 """Modules with hooks of a vendor."""
 
 REGISTRIES = {
+    "runtime/changewire/changes/leniencies.py",
     "runtime/changewire/changes/vendors.py",
     "runtime/changewire/convert/convert.py",
     "native/src/formats/mod.rs",
 }
-"""Modules that name those of each vendor, so that all others find them without names."""
+"""Modules that name those of each vendor, so that all others find them without names, and one
+that says in words which vendor's messages need which leniency."""
 
 SEARCHED = [
     path

@@ -129,7 +129,7 @@ BECAME: Final[Mapping[str, str]] = {
     "moved": "moved",
     "unexplained": "more rows than changes",
 }
-"""What became of changes, in words; the last two are beside their sum."""
+"""What became of changes, in words; the last two are not among them."""
 
 _NUMBERS: Final = frozenset(TableChanges._fields) - {"first_refusal", "rescued"}
 
