@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from tests.runtime.engines.auto_cases import CASES, Case, comparable
+from tests.runtime.engines.auto_cases import CASES, KEYS, Case, comparable, row, write
 from tests.runtime.engines.merge_local.lake import recorded
 
 from changewire import delta
@@ -68,8 +68,33 @@ def test_columns_and_rescued_values(case: Case, tmp_path: Path) -> None:
 def test_no_value_is_lost_in_one_batch(case: Case, tmp_path: Path) -> None:
     """In one batch types may be others, but each value is in its column or rescued."""
     applied(case, tmp_path, at_once=True)
-    for (row, rescued), (expected, kept) in zip(rows_in(case, tmp_path), case.rows, strict=True):
-        assert {*row, *(rescued or {})} == {*expected, *(kept or {})}
+    for (found, rescued), (expected, kept) in zip(rows_in(case, tmp_path), case.rows, strict=True):
+        assert {*found, *(rescued or {})} == {*expected, *(kept or {})}
+
+
+def test_a_record_of_two_hundred_bins(tmp_path: Path) -> None:
+    """Each bin has a column of its type; text that takes its place is there or rescued."""
+    kinds = (
+        *(("int", "bigint", 2**53 + 1), ("float", "double", 0.5), ("bool", "boolean", True)),
+        *(("str", "string", "text"), ("list", "string", [1]), ("map", "string", {"k": [None]})),
+    )
+    bins = {f"bin-{n}": kinds[n % len(kinds)] for n in range(200)}
+    first = write(1, 1, *((name, kind, value) for name, (kind, _, value) in bins.items()))
+    second = write(1, 2, *((name, "str", "x") for name in bins))
+    of_text = {name: one for name, one in bins.items() if one[1] == "string"}
+    texts = {name: "x" if kind == "str" else '"x"' for name, (kind, _, _) in of_text.items()}
+    rescued = dict.fromkeys(bins.keys() - of_text.keys(), "x")
+    columns = {**KEYS, **{name: column for name, (_, column, _) in bins.items()}}
+    case = Case("", "aerospike-json", [[first], [second]], "users", columns, [])
+    out = applied(case, tmp_path)
+    assert out.changes_by_table["test.users"].numbers() == {
+        "changes": 1,
+        "updated": 1,
+        "rescued": dict.fromkeys(rescued, 1),
+    }
+    found = tables.columns_of(table(case, tmp_path).schema())["fields"]
+    assert {one["name"]: sql_name(one["type"]) for one in found if one["name"] != COLUMN} == columns
+    assert rows_in(case, tmp_path) == [(row(1, **texts), rescued)]
 
 
 def test_misfits_are_refused_if_asked(tmp_path: Path) -> None:

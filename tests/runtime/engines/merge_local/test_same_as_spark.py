@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType
 from tests.runtime.engines.merge.lake import Lake as SparkLake
+from tests.runtime.engines.merge.lake import check_accounts
 from tests.runtime.engines.merge.messages import message, records
-from tests.runtime.engines.merge_local.lake import Lake
+from tests.runtime.engines.merge_local.lake import Lake, numbers_of
 
 import changewire.delta as cwd
 import changewire.spark as cws
@@ -61,14 +63,27 @@ def contents(folder: str, order: tuple[str, ...]) -> tuple[dict[str, str], list[
     return {field["name"]: sql_name(field["type"]) for field in fields}, ordered
 
 
+def said(accounts: list[dict[str, dict[str, int]]]) -> Counter[tuple[str, str]]:
+    """Return what accounts say of changes, whatever batches they came in."""
+    names = ("changes", "refused", "key_missing", "before_images", "moved")
+    found = Counter[tuple[str, str]]()
+    for table, numbers in ((name, one) for each in accounts for name, one in each.items()):
+        found.update({(table, name): numbers.get(name, 0) for name in names})
+    return +found
+
+
 def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
     """Types and rows of the log and of each table are equal, with all metadata."""
     given: dict[str, Any] = {"apply_truncates": True, "row_schema": ROWS}
     theirs, ours = SparkLake(tmp_path / "spark"), Lake(tmp_path / "local")
+    lines, numbers = list[str](), []
     for batch in batches():
         theirs.send_records(batch)
-        ours.apply_records(batch, **given)
-    theirs.apply_messages(spark, format="dataworks-json", **given)
+        numbers.append(numbers_of(ours.apply_records(batch, **given)))
+    theirs.apply_messages(spark, format="dataworks-json", metrics=lines.append, **given)
+    check_accounts(lines)
+    accounts = [one.get("changes_by_table", {}) for one in map(json.loads, lines)]
+    assert said(accounts) == said(numbers)
     logs = [contents(lake.places["log"], ("kind", *ELEMENT_PLACE)) for lake in (theirs, ours)]
     for places, (_, rows) in zip((theirs.places, ours.places), logs, strict=True):
         refusing = {(row["kind"] == "refused", row.pop("target")) for row in rows}
