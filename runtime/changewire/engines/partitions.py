@@ -9,7 +9,7 @@ TIMES: Final = ("years", "months", "days", "hours")
 """Transforms of dates and times."""
 
 _TRANSFORM: Final = re.compile(
-    rf"({'|'.join(TIMES)})\(\s*([^,]+?)\s*\)|bucket\(([1-9]\d{0, 8}),\s*(.+?)\s*\)"
+    rf"({'|'.join(TIMES)})\(\s*([^,]+?)\s*\)|bucket\(([1-9]\d{{0,8}}),\s*(.+?)\s*\)"
 )
 
 
