@@ -59,5 +59,8 @@ def repaired(log: str, target: str) -> list[str]:
     done: cwd.Replayed = cwd.replay(log, format="auto", target=target, max_new_tables=5)
     verify = cwd.verify  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]: no stubs
     if done.left or len(verify(log, target=target)):  # pyright: ignore[reportUnknownArgumentType]
-        return cwd.rebuild(log, target=target, tables=["shop.orders"], deletes="flag")
+        cwd.rebuild(log, target=target, tables=["shop.orders"], deletes="flag")
+        orders: cwd.TableSettings = {"partition_by": ["ordered_on"]}
+        settings = {"shop.orders": orders}
+        return cwd.rebuild(log, target=target, row_schema="auto", settings=settings)
     return []

@@ -108,6 +108,8 @@ def merged(messages: DataFrame, lake: Path, since: datetime) -> int | None:
     if again.closed and not cws.verify(spark, log, target=target).isEmpty():
         cws.unapplied(spark, log).show()
         cws.rebuild(spark, log, target=target, tables=["shop.orders"], deletes="flag")
+        settings = {"shop.orders": orders}
+        cws.rebuild(spark, log, target=target, row_schema="auto", settings=settings)
     cws.adopt_table(spark, f"{lake}/users", key_columns=["id"])
     if not cws.close_dead_letters(spark, log, where="offset < 5", by="ann", why="sent again"):
         return None

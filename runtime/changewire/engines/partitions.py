@@ -1,15 +1,16 @@
-"""How tables are partitioned: by columns, or by transforms of them."""
+"""How the files of tables are laid out: by columns, or by transforms of them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 TIMES: Final = ("years", "months", "days", "hours")
 """Transforms of dates and times."""
 
 _TRANSFORM: Final = re.compile(
-    rf"({'|'.join(TIMES)})\(\s*([^,]+?)\s*\)|bucket\(([1-9]\d{0, 8}),\s*(.+?)\s*\)"
+    rf"({'|'.join(TIMES)})\(\s*([^,]+?)\s*\)|bucket\(([1-9]\d{{0,8}}),\s*(.+?)\s*\)"
 )
 
 
@@ -18,13 +19,55 @@ class Partition(NamedTuple):
 
     Attributes:
         column: Name of the column.
-        transform: One of `TIMES`, or ``bucket``; empty for the values of the column.
-        buckets: How many buckets there are.
+        transform: One of `TIMES`, or ``bucket``; empty for the values of the column. Tables that
+            others made may have further ones.
+        buckets: How many buckets there are, or another number that the transform has.
     """
 
     column: str
     transform: str = ""
     buckets: int = 0
+
+    def of(self, column: str) -> str:
+        """Return the text of the partition, whose column is written in some way."""
+        number = f"{self.buckets}, " if self.buckets else ""
+        return f"{self.transform}({number}{column})" if self.transform else column
+
+
+class Layout(NamedTuple):
+    """What the files of a table are laid out by.
+
+    Attributes:
+        partitions: What partitions it.
+        clusters: Columns of the liquid clustering of Delta.
+    """
+
+    partitions: tuple[Partition, ...] = ()
+    clusters: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it names."""
+        return [*(one.column for one in self.partitions), *self.clusters]
+
+    @property
+    def text(self) -> str:
+        """The settings that ask for it."""
+        parts = {
+            "partition_by": [one.of(one.column) for one in self.partitions],
+            "cluster_by": [*self.clusters],
+        }
+        found = " and ".join(f"{name} {names}" for name, names in parts.items() if names)
+        return found or "no partitions"
+
+    @property
+    def sql(self) -> str:
+        """Its clauses in SQL of Spark, each after a space."""
+        parts = {
+            "PARTITIONED BY": [one.of(_quoted(one.column)) for one in self.partitions],
+            "CLUSTER BY": [*map(_quoted, self.clusters)],
+        }
+        return "".join(f" {name} ({', '.join(found)})" for name, found in parts.items() if found)
 
 
 def partition_of(text: str) -> Partition:
@@ -35,6 +78,15 @@ def partition_of(text: str) -> Partition:
     if found[1]:
         return Partition(found[2], found[1])
     return Partition(found[4], "bucket", int(found[3]))
+
+
+def layout_by(columns: Iterable[str], clusters: Iterable[str] = ()) -> Layout:
+    """Return the layout of a table that is partitioned by the values of columns."""
+    return Layout(tuple(map(Partition, columns)), tuple(clusters))
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def delta_fault(name: str, kind: Any, *, is_key: bool) -> str | None:

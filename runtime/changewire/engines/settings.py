@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypedDict, get_args
 
 from changewire.changes.sources import by_precedence, matches
-from changewire.engines.partitions import Partition, partition_of
+from changewire.engines.partitions import Layout, Partition, partition_of
 from changewire.engines.typed.sql_types import type_of_text
 
 Misfits = Literal["rescue", "refuse"]
@@ -29,8 +29,8 @@ class TableSettings(TypedDict, total=False):
     Attributes:
         columns: Types of columns in Spark's SQL, such as ``decimal(12,2)``, by their names or globs
             such as ``*_at``.
-        partition_by: Columns that a table is partitioned by. Tables of Iceberg also have transforms
-            such as ``days(created_at)`` and ``bucket(16, id)``.
+        partition_by: Columns that a table is partitioned by, once it is made or rebuilt. Tables of
+            Iceberg also have transforms such as ``days(created_at)`` and ``bucket(16, id)``.
         cluster_by: Columns of the liquid clustering of a Delta table, which Spark makes.
         properties: Properties of a table, such as ``delta.enableChangeDataFeed``.
         deletes: As for `apply_changes`.
@@ -54,8 +54,9 @@ class Settings:
 
     Attributes:
         columns: Types in the JSON form of a StructType, by names of columns or globs.
-        partition_by: Columns that partition the table, or transforms of them.
-        cluster_by: Columns that it is clustered by.
+        partition_by: Columns that partition the table, or transforms of them; None if it may have
+            any.
+        cluster_by: Columns that it is clustered by; None if it may have any.
         properties: Its properties.
         deletes: Fate of its deleted rows.
         misfits: Fate of values that do not fit; None for that of the kind of its rows.
@@ -63,8 +64,8 @@ class Settings:
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
-    partition_by: tuple[Partition, ...] = ()
-    cluster_by: tuple[str, ...] = ()
+    partition_by: tuple[Partition, ...] | None = None
+    cluster_by: tuple[str, ...] | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     deletes: Deletes = "remove"
     misfits: Misfits | None = None
@@ -76,9 +77,16 @@ class Settings:
         return self.deletes == "flag"
 
     @property
+    def layout(self) -> Layout | None:
+        """How the files of the table are laid out; None if any layout will do."""
+        if self.partition_by is None and self.cluster_by is None:
+            return None
+        return Layout(self.partition_by or (), self.cluster_by or ())
+
+    @property
     def laid_out_by(self) -> list[str]:
         """The columns that the table is partitioned or clustered by."""
-        return [*(one.column for one in self.partition_by), *self.cluster_by]
+        return [] if self.layout is None else self.layout.columns
 
     def types_of(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the types of those of some columns that have one."""
@@ -125,10 +133,10 @@ class SettingsByTable:
         """
         transforms = [one for each in self.all_of("partition_by") for one in each if one.transform]
         if transforms and table_format == "delta":
-            text = f"{transforms[0].transform} of `tables`: tables of Delta have partitions by"
+            text = f"partition_by has {transforms[0].transform}: tables of Delta have partitions by"
             raise ValueError(f"{text} columns; add a column, or use cluster_by")
         if self.all_of("cluster_by") and table_format == "iceberg":
-            raise ValueError("cluster_by of `tables` is for Delta; tables of Iceberg have none")
+            raise ValueError("the setting cluster_by is for Delta; tables of Iceberg have none")
 
     def all_of(self, setting: str) -> list[Any]:
         """Return all values of a setting."""

@@ -53,7 +53,7 @@ def test_types_of_a_file_and_of_the_command_line(cli: Cli, folder: Path, engine:
 
 
 def test_the_table_keeps_its_types(cli: Cli, folder: Path) -> None:
-    """A later run with another type is an error; one without keeps the type."""
+    """A later run with another type is an error; one without keeps it, and a rebuild changes it."""
     assert cli(*RUN, "--column", "*.price=decimal(12,2)").exit_code == 0
     row = {"id": 2, "price": "1.5"}
     folder.joinpath("more.jsonl").write_bytes(message("INSERT", 2, row, types=TYPES))
@@ -64,6 +64,18 @@ def test_the_table_keeps_its_types(cli: Cli, folder: Path) -> None:
     assert cli(*RUN, "more.jsonl").exit_code == 0
     found = DeltaTable("lake/t").to_pyarrow_table()
     assert sorted(found["price"].to_pylist()) == [Decimal("1.50"), Decimal("12.50")]
+    folder.joinpath("lake.toml").write_text("tables.'*'.partition_by = ['id']", encoding="utf-8")
+    given = ("--settings", "lake.toml", "--column", "*.price=double")
+    ended = cli(*RUN, *given)
+    assert ended.exit_code == 0, ended.stderr  # it has no new changes
+    rebuild = ("rebuild", "out", "--target", "lake/{table}", *given)
+    ended = cli(*rebuild)
+    assert ended.exit_code == 2
+    assert "--settings is for --row-schema" in " ".join(ended.stderr.replace("│", " ").split())
+    assert cli(*rebuild, "--row-schema", "auto").exit_code == 0
+    table = DeltaTable("lake/t")
+    assert table.metadata().partition_columns == ["id"]
+    assert sorted(table.to_pyarrow_table()["price"].to_pylist()) == [1.5, 12.5]
 
 
 def test_keys_of_a_file(cli: Cli, folder: Path) -> None:
@@ -95,7 +107,7 @@ def test_keys_of_a_file(cli: Cli, folder: Path) -> None:
             ("--key-column", "id"),
             "--key-column: --settings names such columns too",
         ),
-        ("", ("--row-schema", "json", "--column", "t.a=date"), "are for tables with"),
+        ("", ("--row-schema", "json", "--column", "t.a=date"), "is for tables with"),
     ],
 )
 def test_wrong_settings_are_wrong_usage(

@@ -74,3 +74,39 @@ FAULTS: tuple[tuple[dict[str, Any], str], ...] = (
     ),
 )
 """Settings of tables of Delta that cannot be made, and why."""
+
+HOSTILE = "b`c.\"d'"
+"""A name with all characters that mean something in SQL."""
+
+
+def odd(number: int, sequence: int = 1, op: str = "INSERT", **row: Any) -> bytes:
+    """Return a message of a row with a column of a hostile name, which has a date as text."""
+    content = {"id": number, HOSTILE: f"2026-01-0{number}", **row}
+    return message(op, sequence, content, types={**TYPES, HOSTILE: "STRING"})
+
+
+LAID_OUT: dict[str, Any] = {
+    "*": {"properties": PROPERTIES},
+    "d.t": {
+        "columns": {HOSTILE: "date"},
+        "partition_by": [HOSTILE],
+        "deletes": "flag",
+        "key_columns": ["id"],
+    },
+}
+LAID_OUT_ROWS = [(1, date(2026, 1, 1), False), (2, None, True), (3, date(2026, 1, 3), False)]
+"""Rows of `odd` with these settings: id, the column, and whether they are deleted."""
+
+OTHERS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"partition_by": ["kind"]}, "and `tables` asks for partition_by ['kind']: a table keeps"),
+    ({"partition_by": []}, "and `tables` asks for no partitions: a table keeps what it was made"),
+    ({"columns": {HOSTILE: "string"}}, "is date, and `tables` says string: a table keeps what it"),
+)
+"""Settings that a table with those of `LAID_OUT` does not have, and why they are an error."""
+
+NOT_REBUILT: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"key_columns": ["kind"]}, "its log names rows by id, and the setting key_columns says kind"),
+    ({"partition_by": ["year"]}, "cannot be made with its partitions: no message has a value of"),
+    ({"partition_by": ["kind"]}, "text partition kind: '' is stored as NULL"),
+)
+"""Settings that a rebuild of a Delta table with text that is empty refuses, and why."""

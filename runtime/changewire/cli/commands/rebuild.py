@@ -7,9 +7,11 @@ from changewire.cli.ending import VALID, ending
 from changewire.cli.logs import LogEngine, LogFolder, LogTarget, is_local, on_log
 from changewire.cli.options import Json, text_option
 from changewire.cli.queries import queried
+from changewire.cli.settings import settings_by_table
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
+    ColumnTypes,
     DefaultTable,
     DeletesOption,
     ExceptTables,
@@ -18,6 +20,7 @@ from changewire.cli.streams import (
     OneTable,
     OnlyTables,
     Packages,
+    SettingsFile,
     TableFormatOption,
     Truncates,
 )
@@ -69,6 +72,8 @@ def rebuild(
     row_schema: NewRowSchema = None,
     misfits: MisfitsOption = None,
     numbers: NumbersOption = None,
+    settings: SettingsFile = None,
+    columns: ColumnTypes = None,
     engine: LogEngine = None,
     table_format: TableFormatOption = None,
     packages: Packages = None,
@@ -78,7 +83,8 @@ def rebuild(
 
     It repairs tables that another program changed. With --where it uses only some rows of the log,
     such as those since the source loaded all rows again. With --row-schema the tables get other
-    columns, or JSON text; later runs need the same option. Stop what feeds the tables first.
+    columns, or JSON text, and with --settings and --column types, partitions and properties; later
+    runs need the same options. Stop what feeds the tables first.
 
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
@@ -96,6 +102,7 @@ def rebuild(
         "row_schema": None if row_schema is None else row_schema_of(row_schema),
         "misfits": misfits,
         "numbers": numbers,
+        "settings": settings_by_table(settings, columns),
     }
 
     def job(spark: "SparkSession", table_format: str) -> list[str]:

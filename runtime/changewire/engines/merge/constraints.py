@@ -25,6 +25,7 @@ _LENGTH: Final = "__CHAR_VARCHAR_TYPE_STRING"
 """Metadata of a text column: its type, if that has a length."""
 
 _OF_LENGTH: Final = re.compile(r"(char|varchar)\((\d+)\)")
+_TEXT_PARTITION: Final = "text partition"
 _NO_TEXTS: Final = ("", "__HIVE_DEFAULT_PARTITION__")
 """Texts that are NULL as a partition."""
 
@@ -111,6 +112,17 @@ def constraints_of(table: DeltaTable, columns: Collection[str] | None = None) ->
     return found
 
 
+def rules_after(
+    table: DeltaTable, columns: pa.Schema, partitions: Collection[str]
+) -> list[Constraint]:
+    """Return what a table demands of rows once it has other columns and partitions."""
+    found = constraints_of(table, columns.names)
+    kept = [one for one in found if not one.name.startswith(_TEXT_PARTITION)]
+    texts = (name for name in partitions if name in columns.names)
+    texts = (name for name in texts if pa.types.is_string(columns.field(name).type))
+    return [*kept, *map(_text_partition, texts)]
+
+
 def padded(rows: pa.Table, table: DeltaTable) -> pa.Table:
     """Return rows with the blanks that values of CHAR have, as Spark writes them."""
     for field in _fields(table):
@@ -173,8 +185,13 @@ def _of_field(field: Mapping[str, Any], *, is_partition: bool) -> Iterator[Const
         condition = f"{column} IS NULL OR character_length({column}) <= {length}"
         yield Constraint(f"{kind.upper()}({length}) of {name}", condition, name)
     if is_partition and field["type"] == "string":
-        condition = f"{column} IS NULL OR {column} NOT IN {_NO_TEXTS}"
-        yield Constraint(f"text partition {name}: '' is stored as NULL", condition, name)
+        yield _text_partition(name)
+
+
+def _text_partition(name: str) -> Constraint:
+    column = delta.quoted(name)
+    condition = f"{column} IS NULL OR {column} NOT IN {_NO_TEXTS}"
+    return Constraint(f"{_TEXT_PARTITION} {name}: '' is stored as NULL", condition, name)
 
 
 def _failing(path: str, rows: pa.Table, constraint: Constraint) -> list[int]:

@@ -173,6 +173,7 @@ class Merges:
                 found = TableThere(
                     *(target, table.columns(), table.keys, table.named, table.has_text),
                     given=table.how.given,
+                    layout=table.layout,
                 )
             plan = table_plan(found, keys, sources, options, settings, DeltaRsRules())
             if table is not None and plan.shape is not None:

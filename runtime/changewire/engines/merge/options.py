@@ -42,5 +42,5 @@ def local_options(
     settings: SettingsByTable = found["settings"]
     settings.check_format("delta")
     if settings.all_of("cluster_by"):
-        raise ValueError("cluster_by of `tables` needs Spark: delta-rs does not cluster tables")
+        raise ValueError("the setting cluster_by needs Spark: delta-rs does not cluster tables")
     return LocalOptions(**found, log=log, adopts=adopt_table)

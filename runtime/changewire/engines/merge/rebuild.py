@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError
 from changewire.engines.merge.by_log import LogContent, content_of, table_there
-from changewire.engines.merge.constraints import constraints_of, padded, violated
+from changewire.engines.merge.constraints import Constraint, padded, rules_after, violated
 from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import log_there
 from changewire.engines.merge.options import LocalOptions, local_options
@@ -28,8 +28,13 @@ from changewire.engines.merge.replace import (
 from changewire.engines.merge.table import LocalTable
 from changewire.engines.options import Numbers, TableOptions
 from changewire.engines.retries import retried
-from changewire.engines.settings import Deletes, Misfits
-from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape, rows_asked
+from changewire.engines.settings import Deletes, Misfits, Settings, TableSettings
+from changewire.engines.typed.rebuilt import (
+    misfit_error,
+    rebuilt_shape,
+    rows_asked,
+    settings_asked,
+)
 from changewire.engines.typed.types import struct_json
 from changewire.tables.names import Target
 from changewire.tables.row_state import COLUMN
@@ -50,13 +55,15 @@ def rebuild(
     row_schema: Any = None,
     misfits: Misfits | None = None,
     numbers: Numbers | None = None,
+    settings: Mapping[str, TableSettings] | None = None,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
     It repairs a table that something else changed. If a source loaded its rows again, because a
     statement changed them without messages, `where` makes the tables of what came since. With
     `row_schema` tables get other columns: those that it says by all these changes, also by the ones
-    that a table refused. Columns that nothing in the log names stay as they are.
+    that a table refused. Columns that nothing in the log names stay as they are. With `settings`
+    tables also get other partitions and properties.
 
     The rows of a table, and the changes of it that the log has, must fit into memory.
 
@@ -77,6 +84,8 @@ def rebuild(
             keep their columns.
         misfits: As for `apply_changes`, with `row_schema`.
         numbers: As for `apply_changes`, with `row_schema`.
+        settings: Settings of some tables, as ``tables`` of `apply_changes`, with `row_schema`: how
+            tables are from now on. A rebuild does not change the columns of a key.
 
     Returns:
         Paths of the tables that were rebuilt.
@@ -96,7 +105,7 @@ def rebuild(
         one_table=one_table,
         only_tables=only_tables,
         except_tables=except_tables,
-        **rows_asked(row_schema, misfits, numbers),
+        **rows_asked(row_schema, misfits, numbers, settings),
     )
     how = local_options(None, asked, log=log)
     there = log_there(how)
@@ -124,44 +133,46 @@ class Rebuild:
 
     def __call__(self, target: Target) -> None:
         """Give a table the rows that the log says."""
-        shape = retried(target.name, partial(self._rebuilt, target))
+        shape, settings = retried(target.name, partial(self._rebuilt, target))
         if self.has_new_columns:
-            retried(target.name, partial(set_row_properties, target.name, shape))
+            retried(target.name, partial(set_row_properties, target.name, shape, settings))
 
-    def _rebuilt(self, target: Target) -> Shape:
+    def _rebuilt(self, target: Target) -> tuple[Shape, Settings]:
         table = table_there(target.name, self.log)
         if table is None:
             raise OutputError(f"{target.name}: no table to rebuild; apply_changes makes tables")
         if COLUMN not in table.names:
             table.check_state()
         changes = self.content.changes_of(target)
-        shape = self._shape(target, table, changes)
-        is_kept = table.keeps(self.deletes)
-        table.check(shape, keeps_deleted=is_kept)
+        names, properties = self.content.known.names(target), table.table.metadata().configuration
+        settings = settings_asked(self.options, names, properties, self.deletes)
+        shape = self._shape(target, table, changes, settings)
+        table.check(shape, keeps_deleted=settings.keeps_deleted)
         rows = self._rows(target, shape, changes)
-        if not is_kept:
+        if not settings.keeps_deleted:
             rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
         rows = with_others(rows, table, shape, changes)
         rows = padded(rows, table.table)
-        names = violated(target.name, rows, constraints_of(table.table, rows.column_names))
-        for name, number in Counter(filter(None, names)).most_common(1):
-            text = f"{number} rows that the log says do not satisfy the constraint {name}"
-            raise OutputError(f"{target.name}: {text}")
-        replace_rows(table, rows, has_new_columns=self.has_new_columns)
-        return shape
+        partitions = (settings.layout or table.layout).columns
+        _check_rows(target, rows, rules_after(table.table, rows.schema, partitions))
+        replace_rows(table, rows, partitions, has_new_columns=self.has_new_columns)
+        return shape, settings
 
-    def _shape(self, target: Target, table: LocalTable, changes: pa.Table) -> Shape:
+    def _shape(
+        self, target: Target, table: LocalTable, changes: pa.Table, settings: Settings
+    ) -> Shape:
         """Return how the table has its rows afterwards."""
         if not self.has_new_columns:
             return shape_of(table)
         sources = sources_of(changes, facts_of(changes, with_truncates=False), self.options)
-        others = {*others_of(table)}
-        fields = [one for one in table.columns()["fields"] if one["name"] in others]
+        names = {*others_of(table)}
+        fields = [one for one in table.columns()["fields"] if one["name"] in names]
         keys = None if table.has_text else table.keys
         is_known = keys is not None and {*keys} <= {*table.names}
         keys = keys if is_known else None
         rules = DeltaRsRules()
-        return rebuilt_shape(target, struct_json(fields), keys, sources, self.options, rules)
+        others = struct_json(fields)
+        return rebuilt_shape(target, others, keys, sources, self.options, settings, rules)
 
     def _rows(self, target: Target, shape: Shape, changes: pa.Table) -> pa.Table:
         """Return the rows that the log says."""
@@ -170,3 +181,11 @@ class Rebuild:
             first = found.failures[min(found.failures)]
             raise misfit_error(target.name, len(found.failures), first.text)
         return self.content.rows_of(target, shape, found.mutations)
+
+
+def _check_rows(target: Target, rows: pa.Table, rules: Sequence[Constraint]) -> None:
+    """Check that rows satisfy the constraints of their table."""
+    names = violated(target.name, rows, rules)
+    for name, number in Counter(filter(None, names)).most_common(1):
+        text = f"{number} rows that the log says do not satisfy the constraint {name}"
+        raise OutputError(f"{target.name}: {text}")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import write_deltalake
 
-from changewire.engines.applied import KEYS, property_text
+from changewire.engines.applied import KEYS, deletes_in, property_text
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.declared import MEDIA_TYPE
 from changewire.engines.errors import OutputError
@@ -17,6 +17,7 @@ from changewire.engines.merge.constraints import arrow_columns
 from changewire.engines.merge.plan import shape_of
 from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.engines.merge.verify import key_texts, rows_in
+from changewire.engines.settings import Settings
 from changewire.engines.typed.own import row_properties
 from changewire.engines.typed.readings import TYPED_BY
 from changewire.engines.typed.types import without_metadata
@@ -85,13 +86,15 @@ def _kept(field: pa.Field, there: pa.Schema) -> pa.Field:
     return pa.field(field.name, field.type, old.nullable, metadata or None)
 
 
-def replace_rows(table: LocalTable, rows: pa.Table, *, has_new_columns: bool) -> None:
-    """Replace all rows of a table, and its columns too, as its next version.
+def replace_rows(
+    table: LocalTable, rows: pa.Table, partitions: list[str], *, has_new_columns: bool
+) -> None:
+    """Replace all rows of a table, and its columns and partitions too, as its next version.
 
     Without new columns they are replaced if the table is one of an earlier version.
     """
     there = table.table
-    for name in there.metadata().partition_columns:
+    for name in partitions:
         if name not in rows.column_names:
             text = f"it is partitioned by the column {name}, which row_schema does not have"
             raise OutputError(f"{table.name}: {text}")
@@ -101,18 +104,20 @@ def replace_rows(table: LocalTable, rows: pa.Table, *, has_new_columns: bool) ->
             there,
             rows,
             mode="overwrite",
+            partition_by=partitions,
             schema_mode="overwrite" if is_old or has_new_columns else None,
             commit_properties=delta.NEXT_VERSION,
         )
 
 
-def set_row_properties(name: str, shape: Shape) -> None:
+def set_row_properties(name: str, shape: Shape, settings: Settings) -> None:
     """Let a table say how it has its rows: delta-rs replaces rows without their properties."""
     table = delta.opened(name)
     if table is None:
         raise OutputError(f"{name}: it was dropped meanwhile")
     columns = shape.schema if shape.is_typed else None
-    found = {KEYS: property_text([*shape.keys])}
+    found = {**settings.properties, KEYS: property_text([*shape.keys])}
+    found |= deletes_in(table.metadata().configuration, settings.deletes)
     found |= row_properties(shape.how, columns, shape.schema.names)
     with delta.reported(name):
         table.alter.set_table_properties(found, raise_if_not_exists=False)

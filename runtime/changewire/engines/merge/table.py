@@ -36,6 +36,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
+from changewire.engines.partitions import Layout, layout_by
 from changewire.engines.settings import Deletes, Settings
 from changewire.engines.typed.own import RowOptions, row_properties, rows_in
 from changewire.engines.typed.types import StructJson, struct_json
@@ -80,6 +81,7 @@ class LocalTable:
         self.how: RowOptions = rows_in(properties)
         self.has_text: bool = has_text_rows(self.names, properties)
         self.name: str = name
+        self.layout: Layout = layout_by(table.metadata().partition_columns)
 
     def check_state(self) -> None:
         """Check that the table has the state of each row."""
@@ -231,7 +233,7 @@ def made(
                 name,
                 schema,
                 mode="ignore",
-                partition_by=[one.column for one in settings.partition_by],
+                partition_by=settings.laid_out_by,
                 configuration={**settings.properties, **owned},
                 raise_if_key_not_exists=False,
             )
@@ -246,7 +248,7 @@ def made(
             table.alter.add_columns(lacking)
     delta.check_columns(name, table.schema(), schema)
     properties = table.metadata().configuration
-    owned |= deletes_in(properties, settings.deletes)
+    owned |= {**settings.properties, **deletes_in(properties, settings.deletes)}
     if not owned.items() <= properties.items():
         with delta.reported(name):
             table.alter.set_table_properties(owned, raise_if_not_exists=False)

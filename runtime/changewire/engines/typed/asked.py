@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from changewire.engines.errors import OutputError
 from changewire.engines.settings import Settings
@@ -12,6 +12,11 @@ from changewire.engines.typed.there import ShapeT, TableRules, TableThere
 from changewire.engines.typed.types import StructJson, field_json, sql_name, struct_json
 from changewire.tables.names import Target
 from changewire.tables.routing import Refusal
+
+_REBUILT: Final = (
+    "a table keeps what it was made with until `rebuild` with row_schema and these settings "
+    "changes it"
+)
 
 
 def layout_fault(
@@ -28,9 +33,18 @@ def layout_fault(
             return f"column {name!r} is {sql_name(types[name])}, which has no order"
     faults = (
         rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
-        for one in settings.partition_by
+        for one in settings.partition_by or ()
     )
     return next(filter(None, faults), None)
+
+
+def check_layout(table: TableThere, settings: Settings) -> None:
+    """Check that an existing table has the layout asked of it, if any."""
+    has, asked = table.layout, settings.layout
+    if has is None or asked is None or has == asked:
+        return
+    text = f"it has {has.text}, and `tables` asks for {asked.text}"
+    raise OutputError(f"{table.target.name}: {text}: {_REBUILT}")
 
 
 def layout_refusal(fault: str) -> Refusal:
@@ -65,6 +79,5 @@ def checked_types(target: Target, columns: StructJson, given: Mapping[str, Any])
     for name, kind in found.items():
         if sql_name(kind) != sql_name(given[name]):
             text = f"column {name!r} is {sql_name(kind)}, and `tables` says {sql_name(given[name])}"
-            why = "a column keeps the type that it was made with; another target gets the new one"
-            raise OutputError(f"{target.name}: {text}: {why}")
+            raise OutputError(f"{target.name}: {text}: {_REBUILT}")
     return frozenset(found)

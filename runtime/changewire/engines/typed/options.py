@@ -105,7 +105,7 @@ def applied_options(
     rows = {name: _rows(one, decode_options) for name, one in by_table.items()}
     settings = SettingsByTable(asked.tables)
     if settings.all_of("columns") and not _has_auto(rows):
-        raise ValueError("columns of `tables` are for tables with row_schema='auto'")
+        raise ValueError("the setting columns is for tables with row_schema='auto'")
     return {
         "tables": asked,
         "routing": Routing(

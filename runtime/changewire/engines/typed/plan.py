@@ -16,6 +16,7 @@ from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import SchemaEvolution
 from changewire.engines.settings import NONE, Settings
 from changewire.engines.typed.asked import (
+    check_layout,
     checked_types,
     layout_fault,
     layout_refusal,
@@ -148,17 +149,17 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     is_json = isinstance(rows, str) and rows == "json"
     _check_kind(table, is_json=is_json)
     if is_json:
-        if table.columns is None and settings.laid_out_by:
+        if settings.laid_out_by and settings.layout != table.layout:
             return unusable(routes, layout_refusal("its rows are JSON text"))
         return TablePlan(rules.shape(None, (), how), settings=settings)
-    keys = table.keys or _first_keys(routes, sources)
+    check_layout(table, settings)
+    keys = table.keys or first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
         carried = _carried(routes, sources, keys or ())
         if carried:
-            # Without a message that has a value of it, a column is made if its type is given.
-            carried += [CarriedColumn(one, VOID, 0, ()) for one in settings.laid_out_by]
+            carried += _laid_out(table, settings)
         given = types_asked(table, carried, settings, rules)
         columns = auto_columns(table.columns, carried, evolution, rules, given)
         how = how._replace(given=checked_types(table.target, columns, given))
@@ -172,8 +173,7 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         return unusable(routes, Refusal("key-mismatch", "/key", fault))
     if not keys or not columns["fields"]:
         return TablePlan(None, refusals)
-    is_new = table.columns is None
-    fault = layout_fault(settings, columns, keys, rules) if is_new else None
+    fault = layout_fault(settings, columns, keys, rules) if table.layout is None else None
     if fault is not None:
         return unusable(routes, layout_refusal(fault))
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
@@ -222,6 +222,16 @@ def _carried(
     return carried + user_key_column(routes) if carried else []
 
 
+def _laid_out(table: TableThere, settings: Settings) -> list[CarriedColumn]:
+    """Return the columns of a layout that a table lacks: they are made if their types are given.
+
+    No message need have a value of them.
+    """
+    held = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
+    lacking = (one for one in settings.laid_out_by if one not in held)
+    return [CarriedColumn(one, VOID, 0, ()) for one in lacking]
+
+
 def _given(
     table: TableThere, given: StructJson, how: SchemaEvolution, rules: TableRules[ShapeT]
 ) -> StructJson:
@@ -258,7 +268,7 @@ def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
     return RefusedRows([one for one in routes if not goes_to_all(one[1], one[0])], why)
 
 
-def _first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
+def first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
     """Return the key that most changes have, for a new table; None if only truncates come."""
     found: Counter[tuple[str, ...]] = Counter()
     for route in routes:

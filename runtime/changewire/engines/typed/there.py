@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from changewire.engines.partitions import Layout
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.types import StructJson
 from changewire.tables.names import Target
@@ -46,7 +47,8 @@ class TableThere(NamedTuple):
     """A table before a batch, with None for missing or unknown columns and keys.
 
     `named` are the columns that may be written although the batch does not name them, None for all;
-    `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave.
+    `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave;
+    `layout` is None if the table is made or replaced, or if nothing else is asked of it.
     """
 
     target: Target
@@ -55,3 +57,4 @@ class TableThere(NamedTuple):
     named: frozenset[str] | None = None
     is_text: bool = False
     given: frozenset[str] = frozenset()
+    layout: Layout | None = None

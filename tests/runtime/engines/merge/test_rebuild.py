@@ -145,7 +145,7 @@ def test_what_does_not_fit_stops_a_rebuild(spark: SparkSession, tmp_path: Path) 
     before = lake.table(spark, "users").collect()
     with pytest.raises(OutputError, match=r"users: 1 changes .* such as wrong-type: /after/a: "):
         cws.rebuild(spark, **places(lake), row_schema=TYPE)
-    with pytest.raises(ValueError, match="numbers is for `row_schema`"):
+    with pytest.raises(ValueError, match="`numbers` is for `row_schema`"):
         cws.rebuild(spark, **places(lake), numbers="refuse")
     assert lake.table(spark, "users").collect() == before
     rebuilt(spark, lake, row_schema=TYPE, misfits="rescue")

@@ -13,15 +13,23 @@ from tests.runtime.engines.settings_cases import (
     FATES,
     FATES_OF_ROWS,
     FAULTS,
+    HOSTILE,
+    LAID_OUT,
+    LAID_OUT_ROWS,
+    NOT_REBUILT,
+    OTHERS,
     PARTITIONED,
     PROPERTIES,
     fates,
     first,
     later,
+    odd,
     write,
 )
 
 import changewire.spark as cws
+from changewire.engines.errors import OutputError
+from changewire.engines.spark.merge.formats import format_of, properties_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +57,8 @@ def test_tables_are_made_with_partitions_and_properties(
     log = places.pop("log")
     assert cws.verify(spark, log, **places).collect() == []
     cws.rebuild(spark, log, **places)
+    asked = {"d.u": {"partition_by": ["id"]}}
+    cws.rebuild(spark, log, **places, tables=["d.u"], row_schema="auto", settings=asked)
     names = {n: places["target"].format(table=n) for n in ("t", "u")}
     tables = {n: one if "/" not in one else f"delta.`{one}`" for n, one in names.items()}
     found = spark.table(tables["t"]).orderBy("id").select("id", "day", "_changewire.rescued")
@@ -61,7 +71,7 @@ def test_tables_are_made_with_partitions_and_properties(
         assert PROPERTIES.items() <= {row["key"]: row["value"] for row in has}.items()
         if table_format == "delta":
             (detail,) = spark.sql(f"DESCRIBE DETAIL {table}").collect()
-            assert detail["partitionColumns"] == (["day"] if name == "t" else [])
+            assert detail["partitionColumns"] == (["day"] if name == "t" else ["id"])
     if table_format == "iceberg":
         described = spark.sql(f"DESCRIBE {tables['t']}").collect()
         assert {one["data_type"] for one in described} >= {*TRANSFORMS}
@@ -99,6 +109,66 @@ def test_delta_is_clustered(spark: SparkSession, tmp_path: Path) -> None:
     assert detail["clusteringColumns"] == ["day", "id"]
     (row,) = lake.table(spark, "t").collect()
     assert (row["day"], row["kind"]) == (date(2026, 1, 2), "a")
+    lake.send_records(records(write(2), start=9))
+    options["tables"] = {"d.t": {"cluster_by": ["id"]}}
+    with pytest.raises(
+        OutputError, match=r"t: it has cluster_by .*day', 'id'.*, and `tables` asks"
+    ):
+        lake.apply_messages(spark, **options)
+    places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
+    cws.rebuild(spark, **places, row_schema="auto", settings=options["tables"])
+    lake.apply_messages(spark, **options)
+    (detail,) = spark.sql(f"DESCRIBE DETAIL delta.`{lake.tables}/t`").collect()
+    assert detail["clusteringColumns"] == ["id"]
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_a_rebuild_gives_tables_what_settings_ask(
+    spark: SparkSession, tmp_path: Path, table_format: str
+) -> None:
+    """Types, partitions, properties and deleted rows; until then a run that asks says so."""
+    lake, options = lake_in(table_format, spark, tmp_path), {"format": "dataworks-json"}
+    places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
+    by: dict[str, Any] = {"cluster_by": [HOSTILE], "partition_by": []}
+    if table_format == "iceberg":
+        by = {"partition_by": [f"days({HOSTILE})", "bucket(4, id)"]}
+    asked = {**LAID_OUT, "d.t": {**LAID_OUT["d.t"], **by}}
+    lake.send_records(records(odd(1, kind=""), odd(2), odd(2, 2, "DELETE")))
+    lake.apply_messages(spark, row_schema="auto", **options)
+    lake.send_records(records(odd(3), start=5))
+    with pytest.raises(OutputError, match=r"it has no partitions, and .* row_schema and these"):
+        lake.apply_messages(spark, row_schema="auto", tables=asked, **options)
+    of_delta = ({"partition_by": [HOSTILE]}, "and a MERGE of Delta does not find it")
+    refused = NOT_REBUILT[:2] if table_format == "iceberg" else (*NOT_REBUILT, of_delta)
+    for settings, reason in refused:
+        with pytest.raises(OutputError) as error:
+            cws.rebuild(spark, **places, row_schema="auto", settings={"d.t": settings})
+        assert reason in str(error.value)
+    cws.rebuild(spark, **places, row_schema="auto", settings=asked)
+    for settings, reason in OTHERS:
+        with pytest.raises(OutputError, match="until `rebuild` with row_schema") as error:
+            lake.apply_messages(spark, row_schema="auto", tables={"d.t": settings}, **options)
+        assert reason in str(error.value)
+    asked["*"] = {"properties": {"shop.owner": "sales"}}
+    lake.apply_messages(spark, row_schema="auto", tables=asked, **options)
+    found = lake.table(spark, "t").orderBy("id").collect()
+    rows = [(row["id"], row[HOSTILE], row["_changewire"]["deleted"]) for row in found]
+    assert rows == LAID_OUT_ROWS
+    assert cws.verify(spark, **places).collect() == []
+    table = format_of(table_format).identifier(places["target"].format(table="t"))
+    properties = properties_of(spark, table)
+    assert {**PROPERTIES, "shop.owner": "sales"}.items() <= properties.items()
+    if table_format == "delta":
+        with pytest.raises(OutputError, match="and Delta gives such a table no partitions"):
+            cws.rebuild(
+                spark, **places, row_schema="auto", settings={"*": {"partition_by": ["id"]}}
+            )
+    asked["d.t"] |= {key: [] for key in by}
+    cws.rebuild(spark, **places, row_schema="auto", settings=asked)
+    asked["d.t"] |= by
+    lake.send_records(records(odd(3, 2), start=9))
+    with pytest.raises(OutputError, match="it has no partitions"):
+        lake.apply_messages(spark, row_schema="auto", tables=asked, **options)
 
 
 def test_a_table_that_cannot_be_made(spark: SparkSession, tmp_path: Path) -> None:

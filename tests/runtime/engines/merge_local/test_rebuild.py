@@ -152,7 +152,7 @@ def test_what_does_not_fit_stops_a_rebuild(tmp_path: Path) -> None:
             **lake.places,
             row_schema=pa.schema([("aerospike_digest", pa.list_(pa.int64()))]),
         )
-    with pytest.raises(ValueError, match="misfits is for `row_schema`"):
+    with pytest.raises(ValueError, match="`misfits` is for `row_schema`"):
         cwd.rebuild(**lake.places, misfits="rescue")
     assert lake.rows("users") == before
     rebuilt(lake, row_schema=TYPE, misfits="rescue")

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, Field
+from deltalake.schema import PrimitiveType
 from tests.runtime.engines.chosen import KEYS, keyless
 from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.merge_local.lake import Lake
@@ -15,15 +16,22 @@ from tests.runtime.engines.settings_cases import (
     FATES,
     FATES_OF_ROWS,
     FAULTS,
+    HOSTILE,
+    LAID_OUT,
+    LAID_OUT_ROWS,
+    NOT_REBUILT,
+    OTHERS,
     PARTITIONED,
     PROPERTIES,
     fates,
     first,
     later,
+    odd,
     write,
 )
 
 import changewire.delta as cwd
+from changewire.engines.errors import OutputError
 
 
 def rows(lake: Lake) -> list[tuple[Any, ...]]:
@@ -104,7 +112,7 @@ def test_rows_of_json_text_have_no_partitions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"cluster_by": ["id"]}, "cluster_by of `tables` needs Spark"),
+        ({"cluster_by": ["id"]}, "the setting cluster_by needs Spark"),
         ({"partition_by": ["days(at)"]}, "tables of Delta have partitions by columns"),
     ],
 )
@@ -114,3 +122,90 @@ def test_settings_of_other_formats(tmp_path: Path, settings: dict[str, Any], rea
     with pytest.raises(ValueError, match=reason):
         lake.apply_records(records(write(1)), row_schema="auto", tables={"*": settings})
     assert not [*tmp_path.iterdir()]
+
+
+def table_of(lake: Lake) -> DeltaTable:
+    """Return the table of most tests."""
+    return DeltaTable(f"{lake.root}/tables/t")
+
+
+def test_a_rebuild_gives_tables_what_settings_ask(tmp_path: Path) -> None:
+    """Types, partitions, properties and deleted rows; until then a run that asks says so."""
+    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake.apply_records(records(odd(1), odd(2), odd(2, 2, "DELETE")), **options)
+    before, more = lake.rows(), records(odd(3), start=5)
+    with pytest.raises(OutputError, match=r"t: it has no partitions, and .* row_schema and these"):
+        lake.apply_records(more, **options, tables=LAID_OUT)
+    assert lake.rows() == before
+    version = table_of(lake).version()
+    cwd.rebuild(**lake.places, **options, settings=LAID_OUT)
+    operations = [one["operation"] for one in table_of(lake).history()][: -version - 1]
+    assert operations == ["SET TBLPROPERTIES", "WRITE"]
+    metadata = table_of(lake).metadata()
+    assert metadata.partition_columns == [HOSTILE]
+    assert PROPERTIES.items() <= metadata.configuration.items()
+    lake.apply_records(more, **options, tables=LAID_OUT)
+    found = sorted(lake.rows(), key=lambda row: int(row["id"]))
+    states = [(row["id"], row[HOSTILE], row["_changewire"]["deleted"]) for row in found]
+    assert states == LAID_OUT_ROWS
+    assert len(cwd.verify(**lake.places)) == 0
+
+
+def test_settings_that_differ_from_those_of_the_table(tmp_path: Path) -> None:
+    """They are errors that name `rebuild`; without settings any layout will do."""
+    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake.apply_records(records(odd(1)), **options, tables=LAID_OUT)
+    sent = records(odd(3), start=5)
+    for settings, reason in OTHERS:
+        with pytest.raises(OutputError, match="until `rebuild` with row_schema") as error:
+            lake.apply_records(sent, **options, tables={"d.t": settings})
+        assert reason in str(error.value)
+    lake.apply_records(sent, **options)
+    cwd.rebuild(**lake.places, **options, settings={})
+    assert table_of(lake).metadata().partition_columns == [HOSTILE]
+    cwd.rebuild(**lake.places, **options, settings={"d.t": {"partition_by": []}})
+    assert table_of(lake).metadata().partition_columns == []
+    assert len(lake.rows()) == 2
+
+
+def test_properties_of_a_table_are_set(tmp_path: Path) -> None:
+    """Once for each that differs; one that is no longer asked for stays."""
+    lake, versions = Lake(tmp_path), list[int]()
+    for number, owner in enumerate(("billing", "sales", "sales")):
+        asked = {"*": {"properties": {"shop.owner": owner, f"shop.{min(number, 1)}": "x"}}}
+        sent = records(odd(number + 1), start=number)
+        lake.apply_records(sent, row_schema="auto", tables=asked)
+        versions.append(table_of(lake).version())
+    assert versions == [1, 3, 4]
+    found = table_of(lake).metadata().configuration
+    assert [found[f"shop.{name}"] for name in ("owner", "0", "1")] == ["sales", "x", "x"]
+
+
+def test_what_a_rebuild_does_not_change(tmp_path: Path) -> None:
+    """It is refused by a sentence, and the table is as it was."""
+    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake.apply_records(records(odd(1, kind="")), **options)
+    before = table_of(lake).version()
+    for settings, reason in NOT_REBUILT:
+        with pytest.raises(OutputError) as error:
+            cwd.rebuild(**lake.places, **options, settings={"d.t": settings})
+        assert reason in str(error.value)
+    for how in ({"row_schema": "json"}, {}):
+        with pytest.raises((OutputError, ValueError), match=r"JSON text|`settings` is for `row_sc"):
+            cwd.rebuild(**lake.places, **how, settings={"d.t": {"partition_by": ["id"]}})
+    with pytest.raises(ValueError, match=r"settings: 'd\.t': no setting 'keys'; there are: "):
+        cwd.rebuild(**lake.places, **options, settings={"d.t": {"keys": ["id"]}})
+    assert table_of(lake).version() == before
+
+
+def test_a_column_of_others_partitions_a_table(tmp_path: Path) -> None:
+    """Neither a rebuild nor a run writes it."""
+    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake.apply_records(records(odd(1)), **options)
+    table_of(lake).alter.add_columns([Field("note", PrimitiveType("string"))])
+    table_of(lake).update({"note": "'mine'"})
+    asked = {"d.t": {"partition_by": ["note"]}}
+    cwd.rebuild(**lake.places, **options, settings=asked)
+    assert table_of(lake).metadata().partition_columns == ["note"]
+    lake.apply_records(records(odd(1, 2), start=5), **options, tables=asked)
+    assert [row["note"] for row in lake.rows()] == ["mine"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, cast
 
 from pyspark.sql import SparkSession
@@ -22,6 +22,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.errors import OutputError
+from changewire.engines.partitions import Layout
 from changewire.engines.spark.jvm import table_metadata
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.types import inside
@@ -36,6 +37,7 @@ _LENGTHS: Final = "__CHAR_VARCHAR_TYPE_STRING"
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md"""
 
 NOT_NULL: Final = "NOT NULL"
+_TEXT_PARTITION: Final = "text partition"
 
 LENIENT: Final = {"spark.sql.ansi.enabled": "false"}
 """Setting by which an expression that fails is NULL, and a row violates it; else a job ends."""
@@ -102,7 +104,7 @@ def constraints_of(
     if known is None:
         known = [one.name for one in spark.catalog.listColumns(table) if one.isPartition]
     kinds = {one.name: one.dataType for one in columns.fields}
-    texts = [one for one in known if isinstance(kinds[one], (StringType, BinaryType))]
+    texts = [one for one in known if _is_text(kinds[one])]
     rules += [rule for one in columns.fields for rule in _lengths(one)]
     rules += [
         Constraint(name.removeprefix(_CHECK), text)
@@ -127,6 +129,14 @@ def constraints_of(
             **{name: _written_by_table(name) for name in identity},
         },
     )
+
+
+def with_partitions(asked: Constraints, columns: StructType, layout: Layout) -> Constraints:
+    """Return what a Delta table asks of its rows once it has other columns and partitions."""
+    kept = (one for one in asked.rules if not one.name.startswith(_TEXT_PARTITION))
+    names = {one.column for one in layout.partitions}
+    texts = (one.name for one in columns.fields if one.name in names and _is_text(one.dataType))
+    return replace(asked, rules=(*kept, *map(_partition, texts)))
 
 
 def check_key(asked: Constraints, keys: Sequence[str], target: str) -> None:
@@ -231,7 +241,11 @@ def _invariants(column: Mapping[str, Any]) -> Iterator[Constraint]:
         yield Constraint(f"invariant of {column['name']}", expression)
 
 
+def _is_text(kind: DataType) -> bool:
+    return isinstance(kind, (StringType, BinaryType))
+
+
 def _partition(name: str) -> Constraint:
     text = f"CAST({quoted(name)} AS STRING)"
     holds = f"{text} IS NULL OR {text} NOT IN ('', '__HIVE_DEFAULT_PARTITION__')"
-    return Constraint(f"text partition {name}: '' is stored as NULL", holds)
+    return Constraint(f"{_TEXT_PARTITION} {name}: '' is stored as NULL", holds)

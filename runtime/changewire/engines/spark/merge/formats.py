@@ -79,6 +79,8 @@ class Delta:
 
     def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
         """Return why a table cannot be partitioned by a column; None if it can."""
+        if not {*name}.isdisjoint(".`"):
+            return f"column {name!r} has a dot or a backtick, and a MERGE of Delta does not find it"
         return delta_fault(name, kind, is_key=is_key)
 
     def create(
@@ -98,7 +100,7 @@ class Delta:
         if not _created(spark, table, columns, self.name, {**mapping, **properties}, settings):
             if is_path(target):  # the folder may hold files of a commit that was not completed
                 writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
-                writer = writer.partitionBy(*(one.column for one in settings.partition_by))
+                writer = writer.partitionBy(*(one.column for one in settings.partition_by or ()))
                 writer.options(**mapping).save(target)
             set_properties(spark, table, properties)
         if settings.cluster_by:  # Delta does not take it from the writer of a new table

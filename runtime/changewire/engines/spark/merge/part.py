@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import SparkSession
 
 from changewire.engines.settings import Settings
+from changewire.engines.spark.merge.clauses import layout_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.plan import There
 from changewire.engines.spark.merge.shapes import Shape
@@ -35,9 +36,12 @@ class QueryTables:
         """Return a table; None if it does not exist."""
         if target not in self.there:
             table = SparkTable(target.name, self.options.format)
-            found = self.there[target] = table.there(spark, self.query)
+            found = table.there(spark, self.query)
+            if found is not None and settings.layout is not None:
+                found = replace(found, layout=layout_of(spark, table))
             if found is not None and settings.keeps_deleted:
                 check_flags(spark, found, target.name)
+            self.there[target] = found
         return self.there[target]
 
 

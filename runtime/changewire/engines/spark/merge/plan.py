@@ -14,6 +14,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from changewire.engines.applied import has_text_rows, owner_in, source_in
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
+from changewire.engines.partitions import Layout
 from changewire.engines.settings import Settings
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
@@ -52,6 +53,7 @@ class There:
         properties: Its properties.
         named: Columns that messages or settings have named; None for all.
         constraints: What it asks of its rows.
+        layout: How its files are laid out; None if that was not looked at.
     """
 
     columns: StructType
@@ -59,6 +61,7 @@ class There:
     properties: Mapping[str, str]
     named: frozenset[str] | None = None
     constraints: Constraints = field(default_factory=Constraints)
+    layout: Layout | None = None
 
     @property
     def owner(self) -> str | None:
@@ -131,15 +134,15 @@ def plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     there: There | None,
 ) -> TablePlan[Shape]:
     """Return how a table has its rows after a batch."""
-    current, keys, given = None, None, frozenset[str]()
+    current, keys, given, layout = None, None, frozenset[str](), None
     if there is not None:
         has_text = {KEY, ROW} <= {*there.columns.names} and options.rows_of(target) == "json"
         check_columns(there.columns, JsonShape().columns if has_text else NEEDED, target.name)
         current = with_json(without_state(there.columns), there.properties)
-        keys = there.keys
+        keys, layout = there.keys, there.layout
         given = rows_in(there.properties).given
     is_text = there is not None and there.has_text
-    table = TableThere(target, current, keys, is_text=is_text, given=given)
+    table = TableThere(target, current, keys, is_text=is_text, given=given, layout=layout)
     return table_plan(table, routes, sources, options, settings, SparkRules(options.format, there))
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import keeps_deleted
 from changewire.engines.errors import OutputError
 from changewire.engines.options import Numbers, TableOptions
-from changewire.engines.settings import Deletes, Misfits
+from changewire.engines.settings import Deletes, Misfits, TableSettings
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import LENIENT
@@ -28,7 +27,7 @@ from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
 from changewire.engines.typed.options import AppliedOptions, applied_options
-from changewire.engines.typed.rebuilt import rows_asked
+from changewire.engines.typed.rebuilt import rows_asked, settings_asked
 from changewire.tables.names import template_of
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
@@ -51,13 +50,15 @@ def rebuild(
     row_schema: Any = None,
     misfits: Misfits | None = None,
     numbers: Numbers | None = None,
+    settings: Mapping[str, TableSettings] | None = None,
 ) -> list[str]:
     """Rebuild tables from their log: each gets the rows that the log says, in one commit.
 
     It repairs a table that something else changed. If a source loaded its rows again, because a
     statement changed them without messages, `where` makes the tables of what came since. With
     `row_schema` tables get other columns: those that it says by all these changes, also by the ones
-    that a table refused. Columns that nothing in the log names stay as they are.
+    that a table refused. Columns that nothing in the log names stay as they are. With `settings`
+    tables also get other partitions and properties.
 
     Args:
         spark: The session.
@@ -78,6 +79,8 @@ def rebuild(
             keep their columns.
         misfits: As for `apply_changes`, with `row_schema`.
         numbers: As for `apply_changes`, with `row_schema`.
+        settings: Settings of some tables, as ``tables`` of `apply_changes`, with `row_schema`: how
+            tables are from now on. A rebuild does not change the columns of a key.
 
     Returns:
         Paths or names of the tables that were rebuilt.
@@ -95,9 +98,10 @@ def rebuild(
         one_table=one_table,
         only_tables=only_tables,
         except_tables=except_tables,
-        **rows_asked(row_schema, misfits, numbers),
+        **rows_asked(row_schema, misfits, numbers, settings),
     )
     how = AppliedOptions(**applied_options(None, asked, template_of(asked.target), [log]))
+    how.settings.check_format(table_format)
     whole = of_target(LogPlace(log, table_format).read(spark), target)
     rows = whole if where is None else whole.where(where)
     known = known_log(rows, how.routing, with_truncates=apply_truncates, table_format=table_format)
@@ -107,15 +111,14 @@ def rebuild(
             mine = rows.where(feeds(how.routing, one, known))
             table = SparkTable(one.name, format_of(table_format))
             there, floor = _there(spark, table), known.truncated(one)
-            is_kept = keeps_deleted(there.properties, deletes)
+            given = settings_asked(how, known.names(one), there.properties, deletes)
             if row_schema is not None:
-                replacing = Replacing(one, table, there, how, keeps_deleted=is_kept)
-                replacing.replace(mine, rows, floor)
+                Replacing(one, table, there, how, given).replace(mine, rows, floor)
             else:
                 there = _mended(spark, table, there)
                 shape = shape_of(there)
                 found = rows_of_log(effects_of_log(mine, rows, shape), shape, floor)
-                _overwrite(table, there, found, keeps_deleted=is_kept)
+                _overwrite(table, there, found, keeps_deleted=given.keeps_deleted)
             made.append(one.name)
     return made
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructField, StructType
 
-from changewire.engines.applied import KEYS, property_text
+from changewire.engines.applied import KEYS, deletes_in, property_text
 from changewire.engines.errors import OutputError
+from changewire.engines.settings import Settings
 from changewire.engines.spark.log.rows import newest
 from changewire.engines.spark.merge.clauses import Clauses, clauses_of
-from changewire.engines.spark.merge.constraints import LENIENT, Constraints, reads
+from changewire.engines.spark.merge.constraints import (
+    LENIENT,
+    Constraints,
+    reads,
+    with_partitions,
+)
 from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import carried_of, facts_of_batch
 from changewire.engines.spark.merge.from_log import is_change, with_effects
@@ -47,14 +53,14 @@ class Replacing:
         table: How Spark has it.
         there: What is known of it.
         options: How its rows are asked for.
-        keeps_deleted: Whether deleted rows stay in it.
+        settings: What is asked of it.
     """
 
     target: Target
     table: SparkTable
     there: There
     options: AppliedOptions
-    keeps_deleted: bool
+    settings: Settings
 
     def replace(self, mine: DataFrame, log: DataFrame, floor: Order) -> None:
         """Replace columns and rows.
@@ -64,14 +70,17 @@ class Replacing:
             log: All rows of the log.
             floor: Order of the newest truncate.
         """
-        spark, asked = log.sparkSession, self.there.constraints
+        spark, there = log.sparkSession, self.there
         changes = with_effects(newest(mine.where(is_change()), log))
         shape = self._shape(changes)
         columns = self._columns(shape)
-        clauses = clauses_of(spark, self.table, columns)
-        self._check(asked, columns, clauses)
+        clauses = self._clauses(spark, columns)
+        asked = there.constraints
+        if self.table.format.takes_paths:
+            asked = with_partitions(asked, columns, clauses.layout)
+        self._check(asked, columns, clauses.layout.columns)
         found = rows_of_log(self._effects(mine, log, shape), shape, floor)
-        if not self.keeps_deleted:
+        if not self.settings.keeps_deleted:
             found = found.where(~F.col(STATE)["deleted"])
         with changed(spark, LENIENT if asked.are_any else {}):
             rows = self._rows(found, changes, shape, columns).localCheckpoint()
@@ -79,6 +88,7 @@ class Replacing:
                 check_rows(rows, asked, self.target.name)
         properties = {KEYS: property_text([*shape.keys])}
         properties |= named_in(shape, shape.columns.names)
+        properties |= deletes_in(there.properties, self.settings.deletes)
         run_merge(spark, self.target.name, clauses.statement(self.table, properties), rows)
 
     def _others(self) -> list[StructField]:
@@ -95,7 +105,7 @@ class Replacing:
         others = without_state(StructType(self._others()))
         keys = None if self.there.has_text else self.there.keys
         rules = SparkRules(self.table.format, None)
-        return rebuilt_shape(self.target, others, keys, sources, self.options, rules)
+        return rebuilt_shape(self.target, others, keys, sources, self.options, self.settings, rules)
 
     def _columns(self, shape: Shape) -> StructType:
         """Return the columns that the table has afterwards."""
@@ -103,7 +113,16 @@ class Replacing:
         others = [one for one in self._others() if one.name not in shape.columns.names]
         return StructType([*own[:-1], *others, own[-1]])
 
-    def _check(self, asked: Constraints, columns: StructType, clauses: Clauses) -> None:
+    def _clauses(self, spark: SparkSession, columns: StructType) -> Clauses:
+        """Return layout, properties and comment of the table afterwards."""
+        there = clauses_of(spark, self.table, columns)
+        found = there.asked(self.settings)
+        if there.layout.clusters and found.layout.partitions:
+            text = f"it has {there.layout.text}, and Delta gives such a table no partitions"
+            raise OutputError(f"{self.target.name}: {text}; choose another target")
+        return found
+
+    def _check(self, asked: Constraints, columns: StructType, parts: Collection[str]) -> None:
         """Check that nothing is lost which Spark cannot give a table that is replaced."""
         names, there = {*columns.names}, self.there.columns
         required = [one.name for one in there.fields if not one.nullable]
@@ -111,9 +130,9 @@ class Replacing:
             if name in names:
                 text = f"column {name!r} is NOT NULL, has a default or is generated"
                 raise OutputError(f"{self.target.name}: {text}; row_schema would end that")
-        for name in (*clauses.columns, *there.names):
+        for name in (*parts, *there.names):
             used = [one.name for one in asked.rules if reads(one.holds, name)]
-            used = ["its layout", *used] if name in clauses.columns else used
+            used = ["its layout", *used] if name in parts else used
             if used and name not in names:
                 text = f"row_schema has no column {name!r}, on which depends: {used[0]}"
                 raise OutputError(f"{self.target.name}: {text}")

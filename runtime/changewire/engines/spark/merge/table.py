@@ -150,8 +150,8 @@ class SparkTable:
                 found = replace(found, named=there.named | named)
             rows = named_in(shape, found.named)
             needed |= {n: one for n, one in rows.items() if there.properties.get(n) != one}
-        kept = deletes_in(there.properties, settings.deletes)
-        needed |= {n: one for n, one in kept.items() if there.properties.get(n) != one}
+        asked = {**settings.properties, **deletes_in(there.properties, settings.deletes)}
+        needed |= {n: one for n, one in asked.items() if there.properties.get(n) != one}
         if needed:
             set_properties(spark, self.identifier, needed)
         return replace(found, properties={**found.properties, **needed})
