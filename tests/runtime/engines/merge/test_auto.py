@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.runtime.engines.auto_cases import CASES, Case, comparable
+from tests.runtime.engines.auto_cases import CASES, FLAT, GIVEN, Case, comparable
 from tests.runtime.engines.merge.lake import Lake, lake_in
 
 import changewire.spark as cws
@@ -27,8 +27,11 @@ def rows_in(spark: SparkSession, lake: Lake, case: Case) -> list[tuple[dict[str,
     ]
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    ("table_format", "case"),
+    [*(("delta", case) for case in CASES), *(("iceberg", case) for case in (FLAT, GIVEN))],
+    ids=lambda one: one if isinstance(one, str) else one.name,
+)
 def test_columns_and_rescued_values(
     spark: SparkSession, tmp_path: Path, table_format: str, case: Case
 ) -> None:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FEW = {
-    "delta": ("patches", "lindorm with schemas", "dataworks"),
-    "iceberg": ("flat", "lindorm", "lindorm with schemas"),
+    "delta": ("patches", "lindorm with schemas"),
+    "iceberg": ("flat", "lindorm"),
 }
 
 
