@@ -57,7 +57,7 @@ def test_tables_are_made_with_partitions_and_properties(
     log = places.pop("log")
     assert cws.verify(spark, log, **places).collect() == []
     cws.rebuild(spark, log, **places)
-    asked = {"d.u": {"partition_by": ["id"]}}
+    asked: dict[str, Any] = {"d.u": {"partition_by": ["id"]}}
     cws.rebuild(spark, log, **places, tables=["d.u"], row_schema="auto", settings=asked)
     names = {n: places["target"].format(table=n) for n in ("t", "u")}
     tables = {n: one if "/" not in one else f"delta.`{one}`" for n, one in names.items()}
@@ -142,7 +142,9 @@ def test_a_rebuild_gives_tables_what_settings_ask(
     refused = NOT_REBUILT[:2] if table_format == "iceberg" else (*NOT_REBUILT, of_delta)
     for settings, reason in refused:
         with pytest.raises(OutputError) as error:
-            cws.rebuild(spark, **places, row_schema="auto", settings={"d.t": settings})
+            cws.rebuild(
+                spark, **places, row_schema="auto", settings=dict[str, Any]({"d.t": settings})
+            )
         assert reason in str(error.value)
     cws.rebuild(spark, **places, row_schema="auto", settings=asked)
     for settings, reason in OTHERS:

@@ -131,7 +131,7 @@ def table_of(lake: Lake) -> DeltaTable:
 
 def test_a_rebuild_gives_tables_what_settings_ask(tmp_path: Path) -> None:
     """Types, partitions, properties and deleted rows; until then a run that asks says so."""
-    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake, options = Lake(tmp_path), dict[str, Any](row_schema="auto")
     lake.apply_records(records(odd(1), odd(2), odd(2, 2, "DELETE")), **options)
     before, more = lake.rows(), records(odd(3), start=5)
     with pytest.raises(OutputError, match=r"t: it has no partitions, and .* row_schema and these"):
@@ -153,7 +153,7 @@ def test_a_rebuild_gives_tables_what_settings_ask(tmp_path: Path) -> None:
 
 def test_settings_that_differ_from_those_of_the_table(tmp_path: Path) -> None:
     """They are errors that name `rebuild`; without settings any layout will do."""
-    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake, options = Lake(tmp_path), dict[str, Any](row_schema="auto")
     lake.apply_records(records(odd(1)), **options, tables=LAID_OUT)
     sent = records(odd(3), start=5)
     for settings, reason in OTHERS:
@@ -183,28 +183,30 @@ def test_properties_of_a_table_are_set(tmp_path: Path) -> None:
 
 def test_what_a_rebuild_does_not_change(tmp_path: Path) -> None:
     """It is refused by a sentence, and the table is as it was."""
-    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake, options = Lake(tmp_path), dict[str, Any](row_schema="auto")
     lake.apply_records(records(odd(1, kind="")), **options)
     before = table_of(lake).version()
     for settings, reason in NOT_REBUILT:
+        asked: dict[str, Any] = {"d.t": settings}
         with pytest.raises(OutputError) as error:
-            cwd.rebuild(**lake.places, **options, settings={"d.t": settings})
+            cwd.rebuild(**lake.places, **options, settings=asked)
         assert reason in str(error.value)
-    for how in ({"row_schema": "json"}, {}):
+    hows: list[dict[str, Any]] = [{"row_schema": "json"}, {}]
+    for how in hows:
         with pytest.raises((OutputError, ValueError), match=r"JSON text|`settings` is for `row_sc"):
             cwd.rebuild(**lake.places, **how, settings={"d.t": {"partition_by": ["id"]}})
     with pytest.raises(ValueError, match=r"settings: 'd\.t': no setting 'keys'; there are: "):
-        cwd.rebuild(**lake.places, **options, settings={"d.t": {"keys": ["id"]}})
+        cwd.rebuild(**lake.places, **options, settings=dict[str, Any]({"d.t": {"keys": ["id"]}}))
     assert table_of(lake).version() == before
 
 
 def test_a_column_of_others_partitions_a_table(tmp_path: Path) -> None:
     """Neither a rebuild nor a run writes it."""
-    lake, options = Lake(tmp_path), {"row_schema": "auto"}
+    lake, options = Lake(tmp_path), dict[str, Any](row_schema="auto")
     lake.apply_records(records(odd(1)), **options)
     table_of(lake).alter.add_columns([Field("note", PrimitiveType("string"))])
     table_of(lake).update({"note": "'mine'"})
-    asked = {"d.t": {"partition_by": ["note"]}}
+    asked: dict[str, Any] = {"d.t": {"partition_by": ["note"]}}
     cwd.rebuild(**lake.places, **options, settings=asked)
     assert table_of(lake).metadata().partition_columns == ["note"]
     lake.apply_records(records(odd(1, 2), start=5), **options, tables=asked)
