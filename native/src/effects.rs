@@ -1,6 +1,6 @@
 //! What a change does to a row of a table, and the texts of its keys.
 
-use crate::columns::{Columns, Name, Rest};
+use crate::columns::{Columns, Image, Name, Rest};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::writing::named;
@@ -10,7 +10,7 @@ use crate::why::{Done, Why};
 /// if it is not a change.
 ///
 /// Declined are keys of numbers with a fraction, which may be written in several ways.
-pub fn effect(columns: &mut Columns, rest: &Rest, image: &str) -> Done<Option<&'static str>> {
+pub fn effect(columns: &mut Columns, rest: &Rest) -> Done<Option<&'static str>> {
     for name in [Name::Key, Name::BeforeKey] {
         if let Some(text) = columns.text(name) {
             let key = written(&key_members(text)?)?;
@@ -31,13 +31,13 @@ pub fn effect(columns: &mut Columns, rest: &Rest, image: &str) -> Done<Option<&'
     // A lone image before an update deletes its row if it is whole, unless it is one of several.
     let is_first = rest.sequence.is_none_or(|(_, minor)| minor == 0);
     if op == b"update" && after.is_none() && before.is_some() && is_first {
-        return Ok(Some(if image == "full" { "before" } else { "none" }));
+        return Ok(Some(if rest.image == Image::Full { "before" } else { "none" }));
     }
     Ok(Some(if op == b"delete" {
         "delete"
-    } else if image == "keys" || rest.is_empty_image || after.is_none() {
+    } else if rest.image == Image::Keys || rest.is_empty_image || after.is_none() {
         "keys"
-    } else if image == "full" {
+    } else if rest.image == Image::Full {
         "full"
     } else {
         "patch"

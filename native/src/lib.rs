@@ -55,11 +55,11 @@ impl Kernel {
     /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
     /// a type.
     #[new]
-    #[pyo3(signature = (tables, *, row_image, key_columns=Vec::new(), column_families=None, time_zone=None, row=None, readings=Vec::new()))]
+    #[pyo3(signature = (tables, *, row_image=Vec::new(), key_columns=Vec::new(), column_families=None, time_zone=None, row=None, readings=Vec::new()))]
     #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
         tables: Vec<(String, String)>,
-        row_image: String,
+        row_image: Vec<(String, String)>,
         key_columns: Vec<(String, Vec<String>)>,
         column_families: Option<Vec<String>>,
         time_zone: Option<String>,

@@ -22,7 +22,6 @@ pub struct Reader {
     pub table: Table,
     adapter: Box<dyn Adapter>,
     cache: Cache<Known>,
-    image: String,
     /// Names that messages of other formats have at the root: with one of them, it is not sure that a
     /// message is of this format.
     pub foreign: Vec<Vec<u8>>,
@@ -66,15 +65,7 @@ impl Reader {
     pub fn new(format: &str, text: &str, options: &Options) -> Option<Self> {
         let table = table(text)?;
         let adapter = adapter(format, &table, options)?;
-        let image = options.row_image.clone();
-        Some(Reader {
-            table,
-            adapter,
-            cache: Cache::default(),
-            image,
-            foreign: Vec::new(),
-            is_beside_flat: false,
-        })
+        Some(Reader { table, adapter, cache: Cache::default(), foreign: Vec::new(), is_beside_flat: false })
     }
 
     pub fn needs_keys(&self) -> bool {
@@ -209,7 +200,7 @@ impl Reader {
         Uses { table: &self.table, found: uses }.of(self.table.root, root, message)?;
         let rest = self.adapter.row(input, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
-        let effect = effect(columns, &rest, &self.image).map_err(|_| Why::Effect)?;
+        let effect = effect(columns, &rest).map_err(|_| Why::Effect)?;
         let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
         columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)
     }

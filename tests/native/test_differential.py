@@ -22,9 +22,9 @@ pytestmark = needs_kernel
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "aerospike-flat-json": ({}, {"row_image": "patch"}),
+    "aerospike-flat-json": ({}, {"row_image": {"*": "patch", "*.users": "keys"}}),
     "aerospike-json": ({}, {"row_image": "patch"}),
-    "aerospike-msgpack": ({}, {"row_image": "patch"}),
+    "aerospike-msgpack": ({}, {"row_image": {"*s*": "patch"}}),
     "dataworks-json": (
         {},
         {"key_columns": ["id"]},

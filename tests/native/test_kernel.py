@@ -235,18 +235,18 @@ def test_what_the_table_says_is_read(format: str) -> None:
     text = native.table_of(format)
     assert text is not None
     module = native.installed()
-    found = module.Kernel([(format, text)], row_image="full")
+    found = module.Kernel([(format, text)])
     assert found.digests == [json.loads(text.splitlines()[0])["sha256"]]
 
 
 def test_columns_of_bytes_only() -> None:
     """What is no column of bytes is refused, and no panic reaches Python."""
     text = native.table_of("aerospike-json")
-    found = native.installed().Kernel([("aerospike-json", text)], row_image="full")
+    found = native.installed().Kernel([("aerospike-json", text)])
     with pytest.raises(ValueError, match="bytes"):
         found.decode(pa.array([1, 2]))
     with pytest.raises(ValueError, match="kernel"):
-        native.installed().Kernel([("no-format", text)], row_image="full")
+        native.installed().Kernel([("no-format", text)])
 
 
 def test_tables_in_turn() -> None:

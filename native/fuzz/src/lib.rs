@@ -199,7 +199,7 @@ fn state(target: &str, options: u8) -> State {
     let readings = vec![["", "row-schema"][usize::from(is_set(3))].to_owned(); fields.len() + 1];
     let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings).expect("a type of rows"));
     let options = Options {
-        row_image: if is_set(0) { "full" } else { "patch" }.to_owned(),
+        row_image: vec![("*".to_owned(), if is_set(0) { "full" } else { "patch" }.to_owned())],
         key_columns: if is_set(3) { vec![("*".to_owned(), vec!["id".to_owned()])] } else { Vec::new() },
         column_families: is_set(4).then(|| vec!["f".to_owned()]),
         time_zone: None,

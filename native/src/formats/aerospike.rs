@@ -1,10 +1,11 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
 use super::bound::{Bound, arms, known_arm};
+use super::by_name::Images;
 use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Name, Rest};
+use crate::columns::{Columns, Image, Name, Rest};
 use crate::json::number::{parsed, write_integral};
 use crate::json::scan::Kind;
 use crate::json::writing::{comma, named, word};
@@ -18,7 +19,7 @@ pub struct Aerospike {
     bin: Bound<5>,
     table: ChangeTable,
     bins: BinArms,
-    image: String,
+    images: Images,
     /// Position of the digest in a key.
     digest: usize,
 }
@@ -77,7 +78,7 @@ impl Aerospike {
             bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
             table: ChangeTable::new(table)?,
             bins: BinArms { float: plain[3], plain, blob, list, map },
-            image: options.row_image.clone(),
+            images: Images::new(&options.row_image)?,
             digest: table.positions(&["Key"], ["digest"])?[0],
         })
     }
@@ -111,13 +112,16 @@ impl Adapter for Aerospike {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
+        record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
+        let image = if is_empty { Image::Keys } else { self.images.of(columns)? };
+        let out = columns.of(Name::Attributes).open();
         if is_write {
-            bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
+            bins_and_image(&scratch.bins, image, out);
         }
         extras(message, out)?;
         out.push(b'}');
-        Ok(Rest { is_empty_image: is_write && is_empty, ..self.table.rest(message, &input.root) })
+        let rest = self.table.rest(message, &input.root);
+        Ok(Rest { image, is_empty_image: is_write && is_empty, ..rest })
     }
 }
 
@@ -139,14 +143,14 @@ impl Scratch {
 
 /// Write operation, place and key of a record, and begin its attributes, first those that are absent:
 /// null. Its names have no escapes.
-pub fn record<'c>(
+pub fn record(
     table: &ChangeTable,
     op: &str,
     digest: &Slot,
     absent: &[&str],
     input: &Input,
-    columns: &'c mut Columns,
-) -> Done<&'c mut Vec<u8>> {
+    columns: &mut Columns,
+) -> Done {
     let message = &input.message;
     columns.of(Name::Op).put(op.as_bytes());
     table.source(message, &input.root, columns)?;
@@ -160,19 +164,18 @@ pub fn record<'c>(
         named(name.as_bytes(), out);
         out.extend_from_slice(b"null");
     }
-    table.attributes(message, &input.root, out)?;
-    Ok(out)
+    table.attributes(message, &input.root, out)
 }
 
 /// Write the attributes that only a write has.
-pub fn bins_and_image(notes: &[u8], image: &str, out: &mut Vec<u8>) {
+pub fn bins_and_image(notes: &[u8], image: Image, out: &mut Vec<u8>) {
     if !notes.is_empty() {
         named(b"bins", out);
         out.push(b'{');
         out.extend_from_slice(notes);
         out.push(b'}');
     }
-    word("row_image", image, out);
+    word("row_image", image.name(), out);
 }
 
 /// Write a number that the schema asks to be a float, though it may be written as an integer.

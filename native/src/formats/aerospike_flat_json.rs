@@ -2,9 +2,10 @@
 
 use super::aerospike::{bins_and_image, record};
 use super::bound::{Bound, known_arm};
+use super::by_name::Images;
 use super::change_table::ChangeTable;
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Name, Rest};
+use crate::columns::{Columns, Image, Name, Rest};
 use crate::rows::{Means, write_row};
 use crate::table::Table;
 use crate::table::node::Rule;
@@ -13,7 +14,7 @@ use crate::why::{Done, Why};
 pub struct AerospikeFlatJson {
     metadata: Bound<3>,
     table: ChangeTable,
-    image: String,
+    images: Images,
 }
 
 impl AerospikeFlatJson {
@@ -22,7 +23,7 @@ impl AerospikeFlatJson {
         Some(AerospikeFlatJson {
             metadata: Bound::new(table.union(flat.of)?, ["digest", "set", "userKey"])?,
             table: ChangeTable::new(table)?,
-            image: options.row_image.clone(),
+            images: Images::new(&options.row_image)?,
         })
     }
 }
@@ -48,11 +49,14 @@ impl Adapter for AerospikeFlatJson {
             .filter(|(_, slot)| slot.is_absent())
             .map(|(name, _)| *name)
             .collect();
-        let out = record(&self.table, op, digest, &absent, input, columns)?;
+        record(&self.table, op, digest, &absent, input, columns)?;
+        let image = if is_empty { Image::Keys } else { self.images.of(columns)? };
+        let out = columns.of(Name::Attributes).open();
         if is_write {
-            bins_and_image(&[], if is_empty { "keys" } else { &self.image }, out);
+            bins_and_image(&[], image, out);
         }
         out.push(b'}');
-        Ok(Rest { is_empty_image: is_write && is_empty, ..self.table.rest(message, &input.root) })
+        let rest = self.table.rest(message, &input.root);
+        Ok(Rest { image, is_empty_image: is_write && is_empty, ..rest })
     }
 }

@@ -2,10 +2,11 @@
 
 use super::aerospike::{bins_and_image, record};
 use super::bound::known_arm;
+use super::by_name::Images;
 use super::change_table::ChangeTable;
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Name, Rest};
+use crate::columns::{Columns, Image, Name, Rest};
 use crate::json::names::Names;
 use crate::json::number::write_integer;
 use crate::json::scan::{Kind, LEVELS, Scan};
@@ -37,7 +38,7 @@ struct Particles {
 
 pub struct AerospikeMsgpack {
     table: ChangeTable,
-    image: String,
+    images: Images,
     particles: Particles,
     /// Flag of a delete that left a tombstone on the server.
     durable: i64,
@@ -115,7 +116,7 @@ impl AerospikeMsgpack {
         Some(AerospikeMsgpack {
             particles: Particles::new(table)?,
             table: ChangeTable::new(table)?,
-            image: options.row_image.clone(),
+            images: Images::new(&options.row_image)?,
             durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
             key: table.positions(&payloads, ["key"])?[0],
@@ -168,17 +169,20 @@ impl Adapter for AerospikeMsgpack {
         let key = message.field(payload, self.key);
         let rest = self.table.rest(message, &input.root);
         if op == "delete" {
-            let out = record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
+            record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
+            let out = columns.of(Name::Attributes).open();
             self.write_flags(message.field(payload, self.flags), message, out)?;
             return Ok(rest);
         }
         let all_bins = message.field(payload, self.bins);
         self.bins(all_bins, message, scratch, columns.of(Name::After).open())?;
         let is_empty = columns.text(Name::After) == Some(b"{}");
-        let out = record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        bins_and_image(&scratch.bins, if is_empty { "keys" } else { &self.image }, out);
+        record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
+        let image = if is_empty { Image::Keys } else { self.images.of(columns)? };
+        let out = columns.of(Name::Attributes).open();
+        bins_and_image(&scratch.bins, image, out);
         out.push(b'}');
-        Ok(Rest { is_empty_image: is_empty, ..rest })
+        Ok(Rest { image, is_empty_image: is_empty, ..rest })
     }
 }
 

@@ -1,13 +1,13 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
 use super::bound::{Bound, known_arm};
+use super::by_name::{Images, Keys};
 use super::change_table::{BEFORE, ChangeTable};
 use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
-use super::keys::Keys;
 use super::members::{extras, members};
 use super::{Adapter, Input, Notes, Options, Scratch};
-use crate::columns::{Columns, Name, Rest};
+use crate::columns::{Columns, Image, Name, Rest};
 use crate::json::scan::Kind;
 use crate::json::writing::{named, word, words};
 use crate::rows::{Means, Row, Written, old_key, write_key, write_row};
@@ -45,7 +45,7 @@ pub struct DataWorks {
     /// By the index of an arm; none for a variant that has no meaning yet.
     operations: Vec<Option<Operation>>,
     keys: Keys,
-    mode: String,
+    images: Images,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
     /// Whether nothing says which clocks they are of.
@@ -67,7 +67,7 @@ impl DataWorks {
             operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
             table: changes,
             keys: Keys::new(&options.key_columns),
-            mode: options.row_image.clone(),
+            images: Images::new(&options.row_image)?,
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
             is_assumed: options.time_zone.is_none(),
         })
@@ -107,12 +107,12 @@ impl DataWorks {
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys(&self, op: &str, table: &TableSchema, rows: &[Row; 2], columns: &mut Columns) -> Done {
+    fn keys((op, image): (&str, Image), table: &TableSchema, rows: &[Row; 2], columns: &mut Columns) -> Done {
         let before = Written { row: &rows[0], data: columns.data(Name::Before) };
         let after = Written { row: &rows[1], data: columns.data(Name::After) };
         let row = if after.row.is_there { after } else { before };
         // What did not change need not be in an image that is not full.
-        let rest = (self.mode != "full").then_some(before);
+        let rest = (image != Image::Full).then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
         let names = key_names(&table.primary_key, value);
         let names = names.iter().copied();
@@ -179,7 +179,8 @@ impl Adapter for DataWorks {
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
-        self.keys(&operation.op, table, rows, columns)?;
+        let image = self.images.of(columns)?;
+        Self::keys((&operation.op, image), table, rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;
@@ -187,13 +188,14 @@ impl Adapter for DataWorks {
         let out = columns.of(Name::Attributes).open();
         self.table.attributes(message, &input.root, out)?;
         if rows.iter().any(|row| row.is_there) {
-            word("row_image", &self.mode, out);
+            word("row_image", image.name(), out);
         }
         words("leniencies", notes, out);
         extras(message, out)?;
         out.push(b'}');
         Ok(Rest {
             sequence: sequence_of(sequence, message, operation.is_before)?,
+            image,
             ..self.table.rest(message, &input.root)
         })
     }

@@ -1,10 +1,10 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
 use super::bound::{Bound, known_arm};
+use super::by_name::{Images, Keys};
 use super::change_table::ChangeTable;
 use super::connect::{Connect, ConnectColumns, ConnectSchemas, ConnectType};
 use super::connect_values::write_value;
-use super::keys::Keys;
 use super::members::extras;
 use super::record_key::is_cell;
 use super::{Adapter, Input, Notes, Options, Scratch};
@@ -25,7 +25,7 @@ pub struct Lindorm {
     schemas: ConnectSchemas,
     keys: Keys,
     families: Option<Vec<Vec<u8>>>,
-    mode: String,
+    images: Images,
 }
 
 impl Lindorm {
@@ -38,7 +38,7 @@ impl Lindorm {
             schemas: ConnectSchemas::new(table)?,
             keys: Keys::new(&options.key_columns),
             families: options.column_families.as_deref().map(distinct),
-            mode: options.row_image.clone(),
+            images: Images::new(&options.row_image)?,
         })
     }
 
@@ -220,13 +220,14 @@ impl Adapter for Lindorm {
         if let Some(connect) = connect {
             columns.of(Name::Fingerprint).put(&connect.fingerprint);
         }
+        let image = self.images.of(columns)?;
         let out = columns.of(Name::Attributes).open();
         out.push(b'{');
         self.table.attributes(message, &input.root, out)?;
-        word("row_image", &self.mode, out);
+        word("row_image", image.name(), out);
         words("leniencies", &scratch.notes, out);
         extras(message, out)?;
         out.push(b'}');
-        Ok(self.table.rest(message, &input.root))
+        Ok(Rest { image, ..self.table.rest(message, &input.root) })
     }
 }

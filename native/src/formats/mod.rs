@@ -4,6 +4,7 @@ mod aerospike;
 mod aerospike_flat_json;
 mod aerospike_msgpack;
 mod bound;
+mod by_name;
 mod change_table;
 mod connect;
 mod connect_values;
@@ -11,7 +12,6 @@ mod dataworks;
 mod dataworks_schema;
 mod dataworks_values;
 mod declared;
-mod keys;
 mod lindorm;
 mod members;
 mod record_key;
@@ -59,7 +59,8 @@ pub trait Adapter: Send {
 
 /// The options of decoding that a kernel heeds.
 pub struct Options {
-    pub row_image: String,
+    /// Images of rows by globs of sources; the first glob that matches counts.
+    pub row_image: Vec<(String, String)>,
     /// Columns of keys by globs of sources; the first glob that matches counts.
     pub key_columns: Vec<(String, Vec<String>)>,
     pub column_families: Option<Vec<String>>,

@@ -25,6 +25,7 @@ from changewire_messages.change import Change
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from changewire.changes.decode_options import ImagesByTable
     from changewire.changes.sources import KeysByTable
 from changewire.changes.vendors import VendorKeywords
 
@@ -45,7 +46,7 @@ def changes(
     message: object,
     record_key: bytes | None = None,
     key_columns: Sequence[str] | KeysByTable | None = None,
-    row_image: RowImage = "full",
+    row_image: RowImage | ImagesByTable = "full",
     **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
     """Return the changes that a message represents, in their order.
@@ -55,7 +56,7 @@ def changes(
         record_key: The key of the Kafka record, for formats whose messages do not name the row.
         key_columns: Columns that name the row, instead of those that the message or its format
             says; or a mapping, as for `DecodeKeywords`.
-        row_image: Part of a row that a write has.
+        row_image: Part of a row that a write has; or a mapping, as for `DecodeKeywords`.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 
     Raises:

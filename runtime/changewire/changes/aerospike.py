@@ -42,11 +42,13 @@ def aerospike_changes(
     if op != "delete":
         after = _columns(message, attributes)
         # A write without bins says that the record changed, and nothing about its columns.
-        attributes["row_image"] = options.row_image if after else "keys"
+        attributes["row_image"] = "keys"
     if message.extra is not UNSET:
         attributes["extra"] = dict(message.extra)
     key = {KEY_COLUMN: message.key.digest}
     row = row_by(table, message, op=op, key=key, after=after, attributes=attributes)
+    if after:
+        attributes["row_image"] = options.image_of(row.source)
     check_digest(row, message, ("key",), options.vendor["check_digests"])
     return row
 

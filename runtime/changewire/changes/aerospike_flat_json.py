@@ -45,11 +45,13 @@ def aerospike_flat_json_changes(
     else:
         after = _columns(bins, vendor["blob_bins"] or (), attributes)
         # A write without bins says that the record changed, and nothing about its columns.
-        attributes["row_image"] = options.row_image if after else "keys"
+        attributes["row_image"] = "keys"
     if extra:
         attributes["extra"] = extra
     key = {KEY_COLUMN: metadata.digest}
     row = row_by(table, message, op=op, key=key, after=after, attributes=attributes)
+    if after:
+        attributes["row_image"] = options.image_of(row.source)
     check_digest(row, message, ("metadata",), vendor["check_digests"])
     return row
 

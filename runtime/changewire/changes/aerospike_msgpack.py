@@ -46,11 +46,14 @@ def _row(message: Any, op: str, options: DecodeOptions) -> ChangeRow:
         attributes["durable"] = _durable(message.payload.flags, attributes)
     else:
         after = _columns(message, attributes)
-        attributes["row_image"] = options.row_image if after else "keys"
+        attributes["row_image"] = "keys"
     if message.extra is not UNSET:
         attributes["extra"] = {at: json_form(value) for at, value in message.extra.items()}
     key = {KEY_COLUMN: message.payload.key.digest}
-    return row_by(table, message, op=op, key=key, after=after, attributes=attributes)
+    row = row_by(table, message, op=op, key=key, after=after, attributes=attributes)
+    if after:
+        attributes["row_image"] = options.image_of(row.source)
+    return row
 
 
 def _durable(flags: int, attributes: dict[str, Any]) -> bool:

@@ -108,7 +108,8 @@ def dataworks_changes(
         before = _on_clocks(before, payload.before, zone, used)
         after = _on_clocks(after, payload.after, zone, used)
     row = before if after is None else after
-    if before and after and options.row_image != "full":
+    image = options.image_of(table.source)
+    if before and after and image != "full":
         row = {**before, **after}  # the key need not be among what changed
     names = (
         () if row is None else key_columns(table, row, options.keys_of(table.source), used, issues)
@@ -128,7 +129,7 @@ def dataworks_changes(
         sequence=_sequence(changes.sequence(message), is_before=is_before),
         ddl=payload.ddl.text or None if payload.ddl else None,
         schema_fingerprint=table.fingerprint,
-        attributes=_attributes(message, table, None if row is None else options.row_image, used),
+        attributes=_attributes(message, table, None if row is None else image, used),
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from changewire.changes.adapters import adapter, change_row, deleted_row, empty_message
 from changewire.changes.change_row import ChangeRow
-from changewire.changes.sources import KeysByTable, dotted, matches, ordered_keys
+from changewire.changes.sources import KeysByTable, first_match, ordered_images, ordered_keys
 from changewire.changes.vendor_options import check_names, check_word
 from changewire.changes.vendors import (
     VENDOR_OPTIONS,
@@ -38,6 +38,9 @@ RowImage = Literal["full", "patch", "keys"]
 ROW_IMAGES: Final[tuple[str, ...]] = get_args(RowImage)
 """Content of `after`: the full row, only changed columns, or only the key."""
 
+ImagesByTable: TypeAlias = Mapping[str, RowImage]
+"""Content of `after`, by names of sources or globs of them."""
+
 Tombstones = Literal["ignore", "delete"]
 TOMBSTONES: Final[tuple[str, ...]] = get_args(Tombstones)
 """What a Kafka record without value is: an event that changes nothing, or a delete by its key."""
@@ -63,7 +66,8 @@ class DecodeKeywords(VendorKeywords, total=False):
 
     Attributes:
         row_image: Part of a row that a write has: ``full`` (default), the whole row;
-            ``patch``, only the columns that changed; or ``keys``, only the key.
+            ``patch``, only the columns that changed; or ``keys``, only the key. A mapping has it by
+            names of sources or globs of them, as `key_columns`; writes of others have the full row.
         key_columns: Columns that name the row; by default those that the message or its format
             says. A mapping has them by names of sources such as ``shop.orders``, or globs of them
             such as ``shop.*``: a name counts before globs, a longer glob before a shorter one.
@@ -73,7 +77,7 @@ class DecodeKeywords(VendorKeywords, total=False):
             put before values and record keys; by default they are rejected.
     """
 
-    row_image: RowImage
+    row_image: RowImage | ImagesByTable
     key_columns: Sequence[str] | KeysByTable | None
     tombstones: Tombstones
     strip_registry_prefix: bool
@@ -101,7 +105,7 @@ class DecodeOptions:
     """
 
     format: str
-    row_image: RowImage
+    row_image: RowImage | ImagesByTable
     key_columns: Sequence[str] | KeysByTable | None
     tombstones: Tombstones
     elements_as: ElementsAs
@@ -111,7 +115,7 @@ class DecodeOptions:
     def __init__(
         self,
         format: str,
-        row_image: RowImage = "full",
+        row_image: RowImage | ImagesByTable = "full",
         key_columns: Sequence[str] | KeysByTable | None = None,
         *,
         tombstones: Tombstones = "ignore",
@@ -151,8 +155,17 @@ class DecodeOptions:
         """Return the columns that name the rows of a source; None if its messages say them."""
         if not isinstance(self.key_columns, Mapping):
             return self.key_columns
-        name = dotted(source)
-        return next((keys for glob, keys in self._ordered_keys if matches(glob, name)), None)
+        return first_match(self._ordered_keys, source)
+
+    @cached_property
+    def _ordered_images(self) -> list[tuple[str, str]]:
+        return ordered_images(self.row_image)
+
+    def image_of(self, source: Source) -> str:
+        """Return the part of a row that the writes of a source have."""
+        if not isinstance(self.row_image, Mapping):
+            return self.row_image
+        return first_match(self._ordered_images, source) or ROW_IMAGES[0]
 
     def format_of(self, value: bytes) -> str:
         """Return the name of the format that a message is read by.
@@ -229,7 +242,8 @@ class DecodeOptions:
 def _given(options: DecodeOptions) -> list[str]:
     """Return the names of the options for changes that differ from their defaults, all checked."""
     check_word("elements_as", options.elements_as, ELEMENTS_AS)
-    check_word("row_image", options.row_image, ROW_IMAGES)
+    for _, image in ordered_images(options.row_image):
+        check_word("row_image", image, ROW_IMAGES)
     check_word("tombstones", options.tombstones, TOMBSTONES)
     if options.key_columns is not None:
         _check_keys(options.key_columns)

@@ -52,7 +52,8 @@ def lindorm_changes(
         if issues:
             raise DecodeError(wire.FORMAT, issues)
     named, readers = record_columns(record_key, compiled)
-    keys = options.keys_of(source_of(table.SYSTEM, *table.source(message)))
+    source = source_of(table.SYSTEM, *table.source(message))
+    keys = options.keys_of(source)
     families = options.vendor["column_families"]
     of_after, of_before = readers_of(compiled, "after"), readers_of(compiled, "before")
     of_rows = of_after, of_before, readers
@@ -75,7 +76,7 @@ def lindorm_changes(
         before=before,
         after=after,
         schema_fingerprint=None if compiled is None else compiled.fingerprint,
-        attributes=_attributes(message, options.row_image, used),
+        attributes=_attributes(message, options.image_of(source), used),
     )
 
 

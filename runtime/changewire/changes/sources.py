@@ -1,16 +1,18 @@
-"""Names of sources, the globs that match them, and the columns of keys by these."""
+"""Names of sources, the globs that match them, and options of sources by these globs."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from changewire_messages.change import Source
 
 NO_TABLE: Final = "(no table)"
 
 _ANY: Final = "*"
+
+_Value = TypeVar("_Value")
 
 KeysByTable: TypeAlias = Mapping[str, Sequence[str]]
 """Columns that name rows, by names of sources or globs of them."""
@@ -35,6 +37,18 @@ def ordered_keys(given: Sequence[str] | KeysByTable | None) -> list[tuple[str, l
     if not isinstance(given, Mapping):
         return [] if given is None else [(_ANY, [*given])]
     return [(name, [*given[name]]) for name in by_precedence(given)]
+
+
+def ordered_images(given: str | Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return globs and images of rows; the first glob that matches a name counts."""
+    by_name = given if isinstance(given, Mapping) else {_ANY: given}
+    return [(name, by_name[name]) for name in by_precedence(by_name)]
+
+
+def first_match(ordered: Iterable[tuple[str, _Value]], source: Source) -> _Value | None:
+    """Return what the first glob has that matches a source; None if none does."""
+    name = dotted(source)
+    return next((value for glob, value in ordered if matches(glob, name)), None)
 
 
 def by_precedence(globs: Iterable[str]) -> list[str]:

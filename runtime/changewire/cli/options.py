@@ -18,7 +18,7 @@ from changewire.changes.vendor_options import VendorOption
 from changewire.changes.vendors import VENDOR_OPTIONS
 from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
-from changewire.engines.options import TableOptions, keys_asked
+from changewire.engines.options import TableOptions, with_settings
 from changewire.framing import SHAPES
 
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
@@ -241,7 +241,7 @@ def decode_options_of(
     options["key_columns"] = _keys_of(options.get("key_columns"))
     try:
         if tables is not None:
-            options["key_columns"] = keys_asked(options["key_columns"], tables)
+            options = with_settings(options, tables)
         return DecodeOptions(format, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.decode_options import AUTO, DecodeOptions
-from changewire.changes.sources import ordered_keys
+from changewire.changes.sources import ordered_images, ordered_keys
 from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS, without_defaults
 from changewire.codec.installed import module_of
 from changewire.engines.layout import CHANGE_COLUMNS, EFFECT
@@ -193,7 +193,7 @@ def kernel_of(options: DecodeOptions, row: RowType | None = None) -> Kernel | No
     try:
         found = native.Kernel(
             [*tables.items()],
-            row_image=options.row_image,
+            row_image=ordered_images(options.row_image),
             key_columns=ordered_keys(options.key_columns),
             **without_defaults(options.vendor),
             row=None if row is None else row.columns,

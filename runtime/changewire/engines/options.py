@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
-from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
-from changewire.changes.sources import KeysByTable
+from changewire.changes.decode_options import ROW_IMAGES, DecodeKeywords, DecodeOptions
+from changewire.changes.sources import ordered_images
 from changewire.engines.settings import (
     DELETES,
     MISFITS,
@@ -278,22 +278,25 @@ def asked(format: str, target: str, options: ApplyKeywords) -> tuple[DecodeOptio
     of_messages: Any = {n: v for n, v in options.items() if n in DecodeKeywords.__annotations__}
     of_tables: Any = {n: v for n, v in options.items() if n not in of_messages}
     tables = TableOptions(target, **of_tables)
-    of_messages["key_columns"] = keys_asked(of_messages.get("key_columns"), tables)
-    return DecodeOptions(format, **of_messages), tables
+    return DecodeOptions(format, **with_settings(of_messages, tables)), tables
 
 
-def keys_asked(
-    key_columns: Sequence[str] | KeysByTable | None, tables: TableOptions
-) -> Sequence[str] | KeysByTable | None:
-    """Return the columns that name rows, which are given alone or by the settings of tables.
+def with_settings(of_messages: Mapping[str, Any], tables: TableOptions) -> dict[str, Any]:
+    """Return options of messages with what the settings of tables say of their messages.
 
     Raises:
-        ValueError: Both say some.
+        ValueError: Both name the columns of keys.
     """
-    found = SettingsByTable(tables.tables).key_columns()
-    if found is not None and key_columns is not None:
+    settings, found = SettingsByTable(tables.tables), {**of_messages}
+    keys, images = (settings.by_pattern(one) for one in ("key_columns", "row_image"))
+    if keys and found.get("key_columns") is not None:
         raise ValueError("key_columns: `tables` names such columns too; name all of them in one")
-    return key_columns if found is None else found
+    if keys:
+        found["key_columns"] = keys
+    if images:
+        others = found.get("row_image", ROW_IMAGES[0])
+        found["row_image"] = {**dict(ordered_images(others)), **images}
+    return found
 
 
 def allowed(limit: Limit, elements: int) -> float:

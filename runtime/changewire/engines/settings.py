@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypedDict, get_args
 
+from changewire.changes.decode_options import ROW_IMAGES, RowImage
 from changewire.changes.sources import by_precedence, matches
 from changewire.engines.partitions import Layout, Partition, partition_of
 from changewire.engines.typed.sql_types import type_of_text
@@ -37,6 +38,7 @@ class TableSettings(TypedDict, total=False):
         misfits: As for `apply_changes`.
         key_columns: Columns that name the rows, as for `apply_changes`, which then has none; a log
             has keys already.
+        row_image: As for `apply_changes`; the changes in a log have images already.
     """
 
     columns: Mapping[str, str]
@@ -46,6 +48,7 @@ class TableSettings(TypedDict, total=False):
     deletes: Deletes
     misfits: Misfits
     key_columns: Sequence[str]
+    row_image: RowImage
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Settings:
         deletes: Fate of its deleted rows.
         misfits: Fate of values that do not fit; None for that of the kind of its rows.
         key_columns: Columns that name its rows; empty if messages say them.
+        row_image: Part of a row that writes have as messages say them.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -70,6 +74,7 @@ class Settings:
     deletes: Deletes = "remove"
     misfits: Misfits | None = None
     key_columns: tuple[str, ...] = ()
+    row_image: RowImage = "full"
 
     @property
     def keeps_deleted(self) -> bool:
@@ -142,14 +147,9 @@ class SettingsByTable:
         """Return all values of a setting."""
         return [one[setting] for one in self._settings.values() if setting in one]
 
-    def key_columns(self) -> dict[str, tuple[str, ...]] | None:
-        """Return columns that name rows, by patterns; None without any."""
-        found = {
-            pattern: one["key_columns"]
-            for pattern, one in self._settings.items()
-            if "key_columns" in one
-        }
-        return found or None
+    def by_pattern(self, setting: str) -> dict[str, Any]:
+        """Return the values of a setting, by the patterns that have one."""
+        return {p: one[setting] for p, one in self._settings.items() if setting in one}
 
     def of(self, names: Iterable[str], **others: Any) -> Settings:
         """Return the settings of a table, which has a name for each source that feeds it.
@@ -241,5 +241,6 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "key_columns": _names,
     "deletes": _one_of(*DELETES),
     "misfits": _one_of(*MISFITS),
+    "row_image": _one_of(*ROW_IMAGES),
 }
 """By the names of settings: what returns a value as `Settings` has it, or raises a ValueError."""

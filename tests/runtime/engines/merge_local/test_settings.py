@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable, Field
 from deltalake.schema import PrimitiveType
 from tests.runtime.engines.chosen import KEYS, keyless
-from tests.runtime.engines.merge.messages import records
+from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.engines.settings_cases import (
     FATES,
@@ -85,6 +85,26 @@ def test_keys_by_table(tmp_path: Path) -> None:
     assert [(row["id"], row["name"]) for row in lake.rows("t")] == [(1, "b")]
     with pytest.raises(ValueError, match="key_columns: `tables` names such columns too"):
         lake.apply_records(records(*keyless()), **options, key_columns=["id"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tables": {"d.u": {"row_image": "patch"}}},
+        {"row_image": "patch", "tables": {"d.t": {"row_image": "full"}}},
+        {"row_image": {"d.?": "patch", "d.t": "full"}},
+    ],
+    ids=["settings", "settings and option", "option"],
+)
+def test_images_by_table(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Writes of one table have whole rows, those of another one the columns that changed."""
+    lake, row = Lake(tmp_path), {"id": 1, "name": "a", "note": "x"}
+    sent = [message("INSERT", 1, row, table=name) for name in ("t", "u")]
+    more = [message("UPDATE_AFTER", 2, {"id": 1, "name": "b"}, table=name) for name in ("t", "u")]
+    lake.apply_records(records(*sent, *more), row_schema="auto", **options)
+    notes = {name: (lake.rows(name)[0]["name"], lake.rows(name)[0]["note"]) for name in ("t", "u")}
+    assert notes == {"t": ("b", None), "u": ("b", "x")}
+    assert len(cwd.verify(**lake.places)) == 0
 
 
 @pytest.mark.parametrize(("settings", "reason"), FAULTS)
