@@ -121,6 +121,12 @@ PATCHED = Case(
     options={"row_image": "patch"},
 )
 
+WIDE = {
+    f"bin-{n}": (("int", "bigint", n), ("float", "double", n + 0.5), ("str", "string", "x"))[n % 3]
+    for n in range(200)
+}
+"""Type, column and value of many bins of one record."""
+
 BINS = Case(
     name="bins of all types; bytes are not text, and text is not bytes",
     format="aerospike-json",
@@ -130,7 +136,8 @@ BINS = Case(
                 *(1, 1, ("i", "int", 2**62), ("f", "float", 2.0), ("s", "str", "text")),
                 *(("t", "bool", True), ("y", "blob", "AAEC"), ("l", "list", [1, "a"])),
                 *(("m", "map", {"k": 1}), ("g", "geojson", {"type": "Point"})),
-            )
+            ),
+            write(3, 1, *((name, kind, value) for name, (kind, _, value) in WIDE.items())),
         ],
         [
             write(1, 2, ("y", "str", "AAEC"), ("s", "blob", "AAEC"), ("f", "int", 3)),
@@ -148,10 +155,12 @@ BINS = Case(
         "l": "string",
         "m": "string",
         "g": "string",
+        **{name: column for name, (_, column, _) in WIDE.items()},
     },
     rows=[
         (row(1, f=3.0), {"y": "AAEC", "s": "AAEC"}),
         (row(2, y=b"\xff", f="NaN"), {"i": 1.5}),
+        (row(3, **{name: value for name, (_, _, value) in WIDE.items()}), None),
     ],
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from tests.runtime.engines.settings_cases import (
 import changewire.spark as cws
 from changewire.engines.errors import OutputError
 from changewire.engines.spark.merge.formats import format_of, properties_of
+from changewire.engines.spark.session import changed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +39,14 @@ if TYPE_CHECKING:
 TRANSFORMS = ("bucket(4, id)", "days(day)")
 
 
+@pytest.fixture
+def with_statistics(spark: SparkSession) -> Iterator[None]:
+    """Let Delta look at statistics: else it does not read tables with deletion vectors."""
+    with changed(spark, {"spark.databricks.delta.stats.skipping": "true"}):
+        yield
+
+
+@pytest.mark.usefixtures("with_statistics")
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_tables_are_made_with_partitions_and_properties(
     spark: SparkSession, tmp_path: Path, table_format: str
@@ -44,10 +54,12 @@ def test_tables_are_made_with_partitions_and_properties(
     """Their metadata say so; rows move between partitions, also by a rebuild."""
     lake = lake_in(table_format, spark, tmp_path)
     by = ["day"] if table_format == "delta" else TRANSFORMS
+    vectors = {"delta.enableDeletionVectors": "true"} if table_format == "delta" else {}
+    laid_out = {**PARTITIONED["d.t"], "partition_by": by, "properties": vectors}
     options: dict[str, Any] = {
         "format": "dataworks-json",
         "row_schema": "auto",
-        "tables": {**PARTITIONED, "d.t": {**PARTITIONED["d.t"], "partition_by": by}},
+        "tables": {**PARTITIONED, "d.t": laid_out},
     }
     lake.send_records(records(*first()))
     lake.apply_messages(spark, **options)
@@ -72,6 +84,7 @@ def test_tables_are_made_with_partitions_and_properties(
         if table_format == "delta":
             (detail,) = spark.sql(f"DESCRIBE DETAIL {table}").collect()
             assert detail["partitionColumns"] == (["day"] if name == "t" else ["id"])
+            assert ("deletionVectors" in detail["tableFeatures"]) is (name == "t")
     if table_format == "iceberg":
         described = spark.sql(f"DESCRIBE {tables['t']}").collect()
         assert {one["data_type"] for one in described} >= {*TRANSFORMS}
