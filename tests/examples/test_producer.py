@@ -15,7 +15,8 @@ from changewire.kafka import ChangewireDeserializer
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "producer.py"
 NOT_DELIVERED = (
-    r"missing: (\d) not delivered: (?:Broker: Unknown topic or partition|Local: Unknown topic)"
+    r"missing: (\d) not delivered: (?:Unable to produce message: )?"
+    r"(?:Broker: Unknown topic or partition|Local: Unknown topic)"
 )
 
 
