@@ -45,6 +45,9 @@ _MEANINGS: Final[Mapping[str, object]] = {
 }
 """What names in the report mean, by the name that the template has for them."""
 
+_LEADING: Final = 3
+"""Tables whose refused changes the page begins with."""
+
 _INPUTS: Final = 8
 _COLUMNS: Final = 10
 _MINUTE: Final = 60
@@ -73,6 +76,7 @@ def page(report: Mapping[str, Any]) -> str:
         accounts=accounts,
         became_words=BECAME,
         outcomes=[name for name in BECAME if any(one.get(name) for _, one in accounts)],
+        leading=_LEADING,
         rows=ROWS,
         columns=_COLUMNS,
         inputs=report["input"][:_INPUTS],

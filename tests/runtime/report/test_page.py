@@ -258,7 +258,8 @@ def test_the_page_says_why_changes_are_in_no_table(hostile: Outcome) -> None:
         {"shop.t": TableChanges(80, 70, 7, why, inserted=3), "shop.good": TableChanges(5)}
     )
     outcome = replace(hostile, tables={"refused": 77}, changes_by_table=by_table)
-    text = page(summary(outcome)).partition("<h2>Not applied</h2>")[2]
+    lead, _, text = page(summary(outcome)).partition("<h2>Not applied</h2>")
+    assert "<bdi>shop.t</bdi>: 77 of 80 changes, 7 without a key. First refused for <bdi>" in lead
     assert "<bdi>shop.t</bdi>: 77 of 80 changes, 7 without a key" in text
     assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> (key: <bdi>id, " in text
     assert "shop.good" not in text
