@@ -10,6 +10,8 @@ from changewire.framing import SHAPES, FramingError, Position, Record, expand, r
 from changewire.job import JobError, run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import Unpack
 
 
@@ -134,7 +136,9 @@ def hbase(**vendor: Unpack[cw.VendorKeywords]) -> list[cw.Change]:
 
 def landed(message: Any, record_key: bytes | None, options: cw.DecodeOptions) -> cw.Change:
     """Return the change of a message of another package's format."""
-    table = cw.Source(system="shop", database=options.format, schema=None, table=options.row_image)
+    images: cw.RowImage | Mapping[str, cw.RowImage] = options.row_image
+    name = images if isinstance(images, str) else ", ".join(images)
+    table = cw.Source(system="shop", database=options.format, schema=None, table=name)
     return cw.Change(
         op="upsert",
         source=table,

@@ -9,7 +9,7 @@ from typing import Any
 
 import changewire
 from changewire.changes.leniencies import LENIENCIES, OF_MESSAGES
-from changewire_messages.schemas import __name__ as schemas
+from changewire_messages import schemas
 
 OF_EVERY_FORMAT = {"missing-envelope", "unknown-property"}
 """Leniencies that follow from other keywords than ``x-leniency``."""

@@ -123,13 +123,14 @@ def test_delta_is_clustered(spark: SparkSession, tmp_path: Path) -> None:
     (row,) = lake.table(spark, "t").collect()
     assert (row["day"], row["kind"]) == (date(2026, 1, 2), "a")
     lake.send_records(records(write(2), start=9))
-    options["tables"] = {"d.t": {"cluster_by": ["id"]}}
+    asked: dict[str, Any] = {"d.t": {"cluster_by": ["id"]}}
+    options["tables"] = asked
     with pytest.raises(
         OutputError, match=r"t: it has cluster_by .*day', 'id'.*, and `tables` asks"
     ):
         lake.apply_messages(spark, **options)
     places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
-    cws.rebuild(spark, **places, row_schema="auto", settings=options["tables"])
+    cws.rebuild(spark, **places, row_schema="auto", settings=asked)
     lake.apply_messages(spark, **options)
     (detail,) = spark.sql(f"DESCRIBE DETAIL delta.`{lake.tables}/t`").collect()
     assert detail["clusteringColumns"] == ["id"]
@@ -145,7 +146,7 @@ def test_a_rebuild_gives_tables_what_settings_ask(
     by: dict[str, Any] = {"cluster_by": [HOSTILE], "partition_by": []}
     if table_format == "iceberg":
         by = {"partition_by": [f"days({HOSTILE})", "bucket(4, id)"]}
-    asked = {**LAID_OUT, "d.t": {**LAID_OUT["d.t"], **by}}
+    asked: dict[str, Any] = {**LAID_OUT, "d.t": {**LAID_OUT["d.t"], **by}}
     lake.send_records(records(odd(1, kind=""), odd(2), odd(2, 2, "DELETE")))
     lake.apply_messages(spark, row_schema="auto", **options)
     lake.send_records(records(odd(3), start=5))
