@@ -9,7 +9,6 @@ from typing import Any
 
 import changewire
 from changewire.changes.leniencies import LENIENCIES, OF_MESSAGES
-from changewire_messages import schemas
 
 OF_EVERY_FORMAT = {"missing-envelope", "unknown-property"}
 """Leniencies that follow from other keywords than ``x-leniency``."""
@@ -27,7 +26,11 @@ def named(node: Any) -> Iterator[str]:
 
 def test_every_leniency_of_a_schema_has_a_meaning() -> None:
     """A name in a schema has a meaning, and each meaning has its name in a schema."""
-    bundles = [path for path in files(schemas).iterdir() if path.name.endswith(".json")]
+    bundles = [
+        path
+        for path in files("changewire_messages").joinpath("schemas").iterdir()
+        if path.name.endswith(".json")
+    ]
     names = {name for path in bundles for name in named(json.loads(path.read_text("utf-8")))}
     assert OF_MESSAGES.keys() == names | OF_EVERY_FORMAT
 
