@@ -23,31 +23,31 @@ pub struct Rest {
     pub event_time: Option<i64>,
     pub sequence: Option<(i64, i64)>,
     /// The part of a row that its writes have.
-    pub image: Image,
+    pub image: RowImage,
     /// Whether it says nothing about columns, whatever the image is said to be.
     pub is_empty_image: bool,
 }
 
 /// Part of a row that a write has.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub enum Image {
+pub enum RowImage {
     #[default]
     Full,
     Patch,
     Keys,
 }
 
-impl Image {
+impl RowImage {
     /// Return the part of a name; none if there is none.
     pub fn named(name: &str) -> Option<Self> {
-        [Image::Full, Image::Patch, Image::Keys].into_iter().find(|image| image.name() == name)
+        [RowImage::Full, RowImage::Patch, RowImage::Keys].into_iter().find(|image| image.name() == name)
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Image::Full => "full",
-            Image::Patch => "patch",
-            Image::Keys => "keys",
+            RowImage::Full => "full",
+            RowImage::Patch => "patch",
+            RowImage::Keys => "keys",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a change does to a row of a table, and the texts of its keys.
 
-use crate::columns::{Columns, Image, Name, Rest};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::writing::named;
@@ -31,13 +31,13 @@ pub fn effect(columns: &mut Columns, rest: &Rest) -> Done<Option<&'static str>> 
     // A lone image before an update deletes its row if it is whole, unless it is one of several.
     let is_first = rest.sequence.is_none_or(|(_, minor)| minor == 0);
     if op == b"update" && after.is_none() && before.is_some() && is_first {
-        return Ok(Some(if rest.image == Image::Full { "before" } else { "none" }));
+        return Ok(Some(if rest.image == RowImage::Full { "before" } else { "none" }));
     }
     Ok(Some(if op == b"delete" {
         "delete"
-    } else if rest.image == Image::Keys || rest.is_empty_image || after.is_none() {
+    } else if rest.image == RowImage::Keys || rest.is_empty_image || after.is_none() {
         "keys"
-    } else if rest.image == Image::Full {
+    } else if rest.image == RowImage::Full {
         "full"
     } else {
         "patch"

@@ -1,11 +1,11 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
 use super::bound::{Bound, arms, known_arm};
-use super::by_name::Images;
+use super::by_name::RowImages;
 use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Image, Name, Rest};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::number::{parsed, write_integral};
 use crate::json::scan::Kind;
 use crate::json::writing::{comma, named, word};
@@ -19,7 +19,7 @@ pub struct Aerospike {
     bin: Bound<5>,
     table: ChangeTable,
     bins: BinArms,
-    images: Images,
+    images: RowImages,
     /// Position of the digest in a key.
     digest: usize,
 }
@@ -78,7 +78,7 @@ impl Aerospike {
             bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
             table: ChangeTable::new(table)?,
             bins: BinArms { float: plain[3], plain, blob, list, map },
-            images: Images::new(&options.row_image)?,
+            images: RowImages::new(&options.row_image)?,
             digest: table.positions(&["Key"], ["digest"])?[0],
         })
     }
@@ -113,7 +113,7 @@ impl Adapter for Aerospike {
         }
         let is_empty = columns.text(Name::After) == Some(b"{}");
         record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        let image = if is_empty { Image::Keys } else { self.images.of(columns)? };
+        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
         let out = columns.of(Name::Attributes).open();
         if is_write {
             bins_and_image(&scratch.bins, image, out);
@@ -168,7 +168,7 @@ pub fn record(
 }
 
 /// Write the attributes that only a write has.
-pub fn bins_and_image(notes: &[u8], image: Image, out: &mut Vec<u8>) {
+pub fn bins_and_image(notes: &[u8], image: RowImage, out: &mut Vec<u8>) {
     if !notes.is_empty() {
         named(b"bins", out);
         out.push(b'{');

@@ -2,10 +2,10 @@
 
 use super::aerospike::{bins_and_image, record};
 use super::bound::{Bound, known_arm};
-use super::by_name::Images;
+use super::by_name::RowImages;
 use super::change_table::ChangeTable;
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Image, Name, Rest};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::rows::{Means, write_row};
 use crate::table::Table;
 use crate::table::node::Rule;
@@ -14,7 +14,7 @@ use crate::why::{Done, Why};
 pub struct AerospikeFlatJson {
     metadata: Bound<3>,
     table: ChangeTable,
-    images: Images,
+    images: RowImages,
 }
 
 impl AerospikeFlatJson {
@@ -23,7 +23,7 @@ impl AerospikeFlatJson {
         Some(AerospikeFlatJson {
             metadata: Bound::new(table.union(flat.of)?, ["digest", "set", "userKey"])?,
             table: ChangeTable::new(table)?,
-            images: Images::new(&options.row_image)?,
+            images: RowImages::new(&options.row_image)?,
         })
     }
 }
@@ -50,7 +50,7 @@ impl Adapter for AerospikeFlatJson {
             .map(|(name, _)| *name)
             .collect();
         record(&self.table, op, digest, &absent, input, columns)?;
-        let image = if is_empty { Image::Keys } else { self.images.of(columns)? };
+        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
         let out = columns.of(Name::Attributes).open();
         if is_write {
             bins_and_image(&[], image, out);

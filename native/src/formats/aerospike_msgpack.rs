@@ -2,11 +2,11 @@
 
 use super::aerospike::{bins_and_image, record};
 use super::bound::known_arm;
-use super::by_name::Images;
+use super::by_name::RowImages;
 use super::change_table::ChangeTable;
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Image, Name, Rest};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::names::Names;
 use crate::json::number::write_integer;
 use crate::json::scan::{Kind, LEVELS, Scan};
@@ -38,7 +38,7 @@ struct Particles {
 
 pub struct AerospikeMsgpack {
     table: ChangeTable,
-    images: Images,
+    images: RowImages,
     particles: Particles,
     /// Flag of a delete that left a tombstone on the server.
     durable: i64,
@@ -116,7 +116,7 @@ impl AerospikeMsgpack {
         Some(AerospikeMsgpack {
             particles: Particles::new(table)?,
             table: ChangeTable::new(table)?,
-            images: Images::new(&options.row_image)?,
+            images: RowImages::new(&options.row_image)?,
             durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
             key: table.positions(&payloads, ["key"])?[0],
@@ -178,7 +178,7 @@ impl Adapter for AerospikeMsgpack {
         self.bins(all_bins, message, scratch, columns.of(Name::After).open())?;
         let is_empty = columns.text(Name::After) == Some(b"{}");
         record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        let image = if is_empty { Image::Keys } else { self.images.of(columns)? };
+        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
         let out = columns.of(Name::Attributes).open();
         bins_and_image(&scratch.bins, image, out);
         out.push(b'}');

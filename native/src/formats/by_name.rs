@@ -1,6 +1,6 @@
 //! What options say by the names of sources: columns of keys, and the images of rows.
 
-use crate::columns::{Columns, Image, Name};
+use crate::columns::{Columns, Name, RowImage};
 use crate::rows::distinct;
 use crate::why::{Done, Why};
 
@@ -44,18 +44,18 @@ impl Keys {
 }
 
 /// Parts of rows that writes have.
-pub struct Images(ByName<Image>);
+pub struct RowImages(ByName<RowImage>);
 
-impl Images {
+impl RowImages {
     /// Return them; none if one has another name.
     pub fn new(given: &[(String, String)]) -> Option<Self> {
         let images: Option<Vec<_>> =
-            given.iter().map(|(glob, name)| Some((glob.clone(), Image::named(name)?))).collect();
-        Some(Images(ByName::new(images?.into_iter())))
+            given.iter().map(|(glob, name)| Some((glob.clone(), RowImage::named(name)?))).collect();
+        Some(RowImages(ByName::new(images?.into_iter())))
     }
 
     /// Return the part that a write has, whose source is in columns.
-    pub fn of(&self, columns: &Columns) -> Done<Image> {
+    pub fn of(&self, columns: &Columns) -> Done<RowImage> {
         let names = [Name::Database, Name::Schema, Name::Table];
         Ok(self.0.of(|| Ok(names.map(|name| columns.text(name))))?.copied().unwrap_or_default())
     }

@@ -1,13 +1,13 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::{Images, Keys};
+use super::by_name::{Keys, RowImages};
 use super::change_table::{BEFORE, ChangeTable};
 use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
 use super::members::{extras, members};
 use super::{Adapter, Input, Notes, Options, Scratch};
-use crate::columns::{Columns, Image, Name, Rest};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
 use crate::json::writing::{named, word, words};
 use crate::rows::{Means, Row, Written, old_key, write_key, write_row};
@@ -45,7 +45,7 @@ pub struct DataWorks {
     /// By the index of an arm; none for a variant that has no meaning yet.
     operations: Vec<Option<Operation>>,
     keys: Keys,
-    images: Images,
+    images: RowImages,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
     /// Whether nothing says which clocks they are of.
@@ -67,7 +67,7 @@ impl DataWorks {
             operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
             table: changes,
             keys: Keys::new(&options.key_columns),
-            images: Images::new(&options.row_image)?,
+            images: RowImages::new(&options.row_image)?,
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
             is_assumed: options.time_zone.is_none(),
         })
@@ -107,12 +107,17 @@ impl DataWorks {
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.
-    fn keys((op, image): (&str, Image), table: &TableSchema, rows: &[Row; 2], columns: &mut Columns) -> Done {
+    fn keys(
+        (op, image): (&str, RowImage),
+        table: &TableSchema,
+        rows: &[Row; 2],
+        columns: &mut Columns,
+    ) -> Done {
         let before = Written { row: &rows[0], data: columns.data(Name::Before) };
         let after = Written { row: &rows[1], data: columns.data(Name::After) };
         let row = if after.row.is_there { after } else { before };
         // What did not change need not be in an image that is not full.
-        let rest = (image != Image::Full).then_some(before);
+        let rest = (image != RowImage::Full).then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
         let names = key_names(&table.primary_key, value);
         let names = names.iter().copied();

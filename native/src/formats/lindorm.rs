@@ -1,7 +1,7 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::{Images, Keys};
+use super::by_name::{Keys, RowImages};
 use super::change_table::ChangeTable;
 use super::connect::{Connect, ConnectColumns, ConnectSchemas, ConnectType};
 use super::connect_values::write_value;
@@ -25,7 +25,7 @@ pub struct Lindorm {
     schemas: ConnectSchemas,
     keys: Keys,
     families: Option<Vec<Vec<u8>>>,
-    images: Images,
+    images: RowImages,
 }
 
 impl Lindorm {
@@ -38,7 +38,7 @@ impl Lindorm {
             schemas: ConnectSchemas::new(table)?,
             keys: Keys::new(&options.key_columns),
             families: options.column_families.as_deref().map(distinct),
-            images: Images::new(&options.row_image)?,
+            images: RowImages::new(&options.row_image)?,
         })
     }
 
