@@ -38,7 +38,7 @@ pub enum RowImage {
 }
 
 impl RowImage {
-    /// Return the part of a name; none if there is none.
+    /// Return the part with a name; None for any other name.
     pub fn named(name: &str) -> Option<Self> {
         [RowImage::Full, RowImage::Patch, RowImage::Keys].into_iter().find(|image| image.name() == name)
     }

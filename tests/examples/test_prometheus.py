@@ -34,6 +34,9 @@ TABLES: dict[str, Any] = {
     "batch": 2,
     "seconds": 3.5,
     "tables": {"refused": 1, "inserted": 6},
+    "changes_by_table": {
+        "shop.orders": {"changes": 7, "refused": 1, "inserted": 6, "rescued": {"price": 2}}
+    },
 }
 
 
@@ -58,6 +61,10 @@ def test_lines_are_added_up_and_the_newest_is_shown(tmp_path: Path) -> None:
     assert 'changewire_messages_total{query="q"} 16\n' in text
     assert 'changewire_offset_gaps_total{query="q"} 8\n' in text
     assert 'changewire_tables_total{query="q",outcome="refused"} 1\n' in text
+    counter = 'changewire_table_changes_total{query="q",table="shop.orders",outcome='
+    assert f'{counter}"inserted"}} 6\n' in text
+    assert f'{counter}"refused"}} 1\n' in text
+    assert "rescued" not in text
     assert 'changewire_lag_offsets{query="q"} 3\n' in text
     assert 'changewire_batch{query="q"} 5\n' in text
     assert 'changewire_batches_total{query="q"} 2\n' in text

@@ -47,7 +47,7 @@ impl Keys {
 pub struct RowImages(ByName<RowImage>);
 
 impl RowImages {
-    /// Return them; none if one has another name.
+    /// Read parts by their names; None if a name is unknown.
     pub fn new(given: &[(String, String)]) -> Option<Self> {
         let images: Option<Vec<_>> =
             given.iter().map(|(glob, name)| Some((glob.clone(), RowImage::named(name)?))).collect();

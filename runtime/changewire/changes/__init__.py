@@ -17,6 +17,7 @@ from changewire.changes.decode_options import (
     ROW_IMAGES,
     DecodeKeywords,
     DecodeOptions,
+    ImagesByTable,
     RowImage,
     Tombstones,
 )
@@ -25,7 +26,6 @@ from changewire_messages.change import Change
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from changewire.changes.decode_options import ImagesByTable
     from changewire.changes.sources import KeysByTable
 from changewire.changes.vendors import VendorKeywords
 

@@ -158,8 +158,8 @@ def add_named(counts: dict[str, int], name: str, number: int, others: str) -> No
 class ChangesByTable(dict[str, TableChanges]):
     """What became of changes, by the names of tables.
 
-    The name is that of the source table, joined by dots, or that of the target if it takes changes
-    of several.
+    A table has the name of its source, joined by dots. If it takes changes of several sources, it
+    has the name of its target's fields.
     """
 
     def add(self, name: str, found: TableChanges) -> None:

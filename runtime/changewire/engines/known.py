@@ -156,9 +156,9 @@ class KnownLog:
         return sorted(filter(None, found))
 
     def account(self, target: Target, routes: Iterable[RouteKey]) -> str:
-        """Return the name of a table: of the only source that feeds it, or of the target."""
+        """Return the name of a table: of its only source, or else of its target's fields."""
         sources = self._sources_of(target) | self._dotted(routes)
-        return sources.pop() if len(sources) == 1 else target.name
+        return sources.pop() if len(sources) == 1 else ".".join(target.origin) or target.name
 
     def all_names(self) -> list[str]:
         """Return the names of all tables."""

@@ -92,7 +92,7 @@ def override(table: str, rescued: Mapping[str, int]) -> str | None:
     for column in sorted(rescued, key=lambda name: (-rescued[name], name)):
         named = f"{table}.{column}"
         is_plain = "." not in column and visible(named, NAME) == named
-        if is_plain and not {"=", "*", "?"} & {*named}:
+        if is_plain and not {*"=*?/"} & {*named}:
             return f"--column {shlex.quote(f'{named}=string')}"
     return None
 

@@ -65,7 +65,7 @@ def test_changes_are_the_sum_of_what_became_of_them() -> None:
 
 
 def test_a_delete_of_all_tables_is_among_the_changes_of_each() -> None:
-    """What one of them refuses is told of its database."""
+    """A refusal by one of them is counted for its database."""
     changes = {(ALL, DELETE): TableChanges(2, 1, first_refusal=WHY)}
     rows = {"inserted": 0, "updated": 0, "deleted": 2}
     keys = [(ALL, DELETE)]

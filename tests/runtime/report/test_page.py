@@ -266,7 +266,7 @@ def test_the_page_says_why_changes_are_in_no_table(hostile: Outcome) -> None:
 
 
 def test_the_page_says_what_became_of_the_changes_of_each_table(hostile: Outcome) -> None:
-    """Outcomes that no table has are no column; what was rescued is named by column."""
+    """There are columns for outcomes of these tables alone; rescued values are named by column."""
     rescued = {HOSTILE[0]: 7, "price": 1200}
     by_table = ChangesByTable(
         {

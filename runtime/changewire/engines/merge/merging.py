@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -103,12 +103,7 @@ class Merges:
             keys = routes.targets[target]
             floors = self._floors(target, keys, facts, deleted)
             numbers = [n for key in keys for n in facts.rows[key] if n not in refused]
-            gone = [
-                row for name in dict.fromkeys(s for s, _ in keys) for row in befores.get(name, ())
-            ]
-            found = mutations_of(
-                rows, numbers, gone, with_user_key=USER_KEY_COLUMN in one.shape.schema.names
-            )
+            found = _mutations(rows, numbers, keys, befores, one.shape)
             merge = TableMerge(
                 *(options, self.log, known, target),
                 *(one.shape, one.settings, floors, rows),
@@ -116,9 +111,9 @@ class Merges:
             try:
                 done = retried(target.name, partial(merge, found))
             except UnwritableError as error:
-                only = [
+                only = (
                     n for key in keys if not goes_to_all(key[1], key[0]) for n in facts.rows[key]
-                ]
+                )
                 failures = {n: error.refusal for n in only if n not in refused}
                 done = MergedTable(Counter(), failures)
             self.counts += done.counts
@@ -181,3 +176,17 @@ class Merges:
         except UnwritableError as error:
             return unusable(keys, error.refusal)
         return plan
+
+
+def _mutations(
+    rows: pa.Table,
+    numbers: Sequence[int],
+    keys: Iterable[RouteKey],
+    befores: Deletes,
+    shape: Shape,
+) -> pa.Table:
+    """Return the mutations of one table, with the deletes of keys that rows left."""
+    sources = dict.fromkeys(source for source, _ in keys)
+    gone = [row for source in sources for row in befores.get(source, ())]
+    is_in_row = USER_KEY_COLUMN in shape.schema.names
+    return mutations_of(rows, numbers, gone, with_user_key=is_in_row)

@@ -189,7 +189,7 @@ def test_settings_that_differ_from_those_of_the_table(tmp_path: Path) -> None:
 
 
 def test_properties_of_a_table_are_set(tmp_path: Path) -> None:
-    """Once for each that differs; one that is no longer asked for stays."""
+    """Each that differs is set once; others stay, also if settings do not name them any more."""
     lake, versions = Lake(tmp_path), list[int]()
     for number, owner in enumerate(("billing", "sales", "sales")):
         asked = {"*": {"properties": {"shop.owner": owner, f"shop.{min(number, 1)}": "x"}}}
