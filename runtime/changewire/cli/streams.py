@@ -159,6 +159,17 @@ MaxNewTables: TypeAlias = Annotated[
     ),
 ]
 
+MergeThreads: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--merge-threads",
+        metavar="N",
+        min=1,
+        help="Tables that Spark merges at once, by default as many as it has cores, from 2 to 8.",
+        show_default=False,
+    ),
+]
+
 OneTable: TypeAlias = Annotated[
     bool,
     typer.Option("--one-table", help="Let several tables feed a target that has no field {table}."),
@@ -219,6 +230,7 @@ TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "default_table": (DefaultTable, None),
     "apply_truncates": (Truncates, False),
     "max_new_tables": (MaxNewTables, None),
+    "merge_threads": (MergeThreads, None),
     "one_table": (OneTable, False),
     "only_tables": (OnlyTables, None),
     "except_tables": (ExceptTables, None),

@@ -187,6 +187,8 @@ class TableKeywords(TypedDict, total=False):
         apply_truncates: Whether a truncate removes the rows that are older.
         max_new_tables: How many tables a batch may bring, 100 by default; changes of others are
             refused.
+        merge_threads: How many tables of a batch Spark merges at once; by default as many as the
+            driver has cores, from 2 to 8. Without Spark tables are merged one after the other.
         one_table: Whether several tables of sources may feed a target without ``{table}``, in which
             rows with the same key are one. By default changes of the second one are refused.
         only_tables: Names of the tables of sources whose changes are applied, such as
@@ -207,6 +209,7 @@ class TableKeywords(TypedDict, total=False):
     default_table: str | None
     apply_truncates: bool
     max_new_tables: int
+    merge_threads: int | None
     one_table: bool
     only_tables: Sequence[str] | None
     except_tables: Sequence[str] | None
@@ -248,6 +251,7 @@ class TableOptions:
     default_table: str | None = None
     apply_truncates: bool = False
     max_new_tables: int = MAX_NEW_TABLES
+    merge_threads: int | None = None
     one_table: bool = False
     only_tables: Sequence[str] | None = None
     except_tables: Sequence[str] | None = None
@@ -263,6 +267,8 @@ class TableOptions:
                 raise ValueError(text)
         if self.max_dead_letters is not None:
             allowed(self.max_dead_letters, 0)
+        if self.merge_threads is not None and self.merge_threads < 1:
+            raise ValueError(f"merge_threads is 1 or more, not {self.merge_threads}")
         chosen_tables(self.only_tables, self.except_tables)
         SettingsByTable(self.tables)
         object.__setattr__(self, "target", absolute(self.target, is_template=True))

@@ -84,6 +84,18 @@ def _snapshot(spark: SparkSession, table: str) -> Any | None:
         return None
 
 
+def cloned_session(spark: SparkSession) -> SparkSession | None:
+    """Return a session with the settings, catalogs and views of another one; None over Connect."""
+    if is_remote(spark):
+        return None
+    hidden: Any = spark
+    try:
+        copy = hidden._jsparkSession.cloneSession()  # noqa: SLF001 - there is no public name
+        return SparkSession(spark.sparkContext, copy)
+    except _UNKNOWN:
+        return None
+
+
 def source_rows(merged: DataFrame) -> int | None:
     """Return how many rows a MERGE of Delta was given, by what it returned; None if unknown."""
     if is_remote(merged.sparkSession):

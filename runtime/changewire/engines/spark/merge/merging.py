@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import Final, NamedTuple
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -16,19 +15,16 @@ from changewire.engines.by_table import TableChanges
 from changewire.engines.errors import StreamError
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
-from changewire.engines.spark.cause import full_text
-from changewire.engines.spark.frames import persisted
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.merge.becomes import becomes, rows_with_key
+from changewire.engines.spark.merge.at_once import merge_parts
 from changewire.engines.spark.merge.befores import moved
-from changewire.engines.spark.merge.facts import BatchFacts, RowText, carried_of
-from changewire.engines.spark.merge.from_log import feeds, is_truncate
-from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.late import Held, logged_deletes
-from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
+from changewire.engines.spark.merge.facts import BatchFacts, carried_of
+from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.merge.mutations import FAILURE, PLACE
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.part import QueryTables, TablePart, view_of
-from changewire.engines.spark.merge.plan import There, is_from, is_of, is_refused, plan
+from changewire.engines.spark.merge.part_merge import Batch
+from changewire.engines.spark.merge.plan import There, is_refused, plan
 from changewire.engines.spark.merge.refusals import (
     WHY,
     Refused,
@@ -38,38 +34,14 @@ from changewire.engines.spark.merge.refusals import (
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.tally import Tally
-from changewire.engines.spark.merge.tuning import limit_partitions
-from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.spark.session import is_remote
 from changewire.engines.typed.plan import BatchSources, TablePlan, plans
-from changewire.tables.mutations import DELETE, FULL
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import REFUSALS, WRITE, RouteKey, Routes, find_routes
 
 _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 """What ends a batch; whatever else planning a table raises refuses its changes."""
-
-_VIOLATED: Final = re.compile(
-    "DELTA_VIOLATE_CONSTRAINT|DELTA_NOT_NULL_CONSTRAINT|DELTA_EXCEED_CHAR_VARCHAR"
-    "|NOT_NULL_ASSERT_VIOLATION"
-)
-"""What the text of an error has if a row violates a constraint."""
-
-_ROUNDS: Final = 8
-"""How often changes of hard keys are decided on, each time without the first that a table refuses;
-at the last time all that follow it are refused."""
-
-
-class _How(NamedTuple):
-    """How mutations of a table become rows; see `becomes`."""
-
-    there: There
-    held: Held
-    has_moved: bool
-    has_hard: bool
-    text: RowText
 
 
 @dataclass
@@ -132,20 +104,23 @@ class BatchMerge:
         )
         self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
         accepted = self._accepted()
-        befores = self._moved(accepted)
+        batch = Batch(
+            *(self.query, self.known, self.facts, accepted, self._moved(accepted), self.log),
+            self.partitions,
+        )
         flagged = {target for target, one in found.items() if one.settings.keeps_deleted}
         deleted = self.known.deleted(found, flagged)
+        parts = []
         for target, one in found.items():
             if one.shape is not None:
                 part = self._part(
                     *(target, one.shape, routes.targets[target], deleted.get(target)),
                     keeps_deleted=one.settings.keeps_deleted,
                 )
-                there = self._prepare(part, one)
-                try:
-                    self._merge(part, there, accepted, befores)
-                except RAISED as error:
-                    self._merge(part, self._constrained(part, there, error), accepted, befores)
+                parts.append((part, self._made(part, one)))
+        for done in merge_parts(batch, parts):
+            self.tally.add(done.tally)
+            self.refused.by_place += done.refused
 
     def _plan(
         self, sources: BatchSources, target: Target, keys: list[RouteKey]
@@ -202,8 +177,8 @@ class BatchMerge:
             keeps_deleted=keeps_deleted,
         )
 
-    def _prepare(self, part: TablePart, found: TablePlan[Shape]) -> There:
-        """Make a table or give it new columns, and remove the rows that a truncate removes."""
+    def _made(self, part: TablePart, found: TablePlan[Shape]) -> There:
+        """Make a table, or give it new columns."""
         has_changed = found.has_changed
         there, query, options = self.query.there, self.query.query, self.options
         made = there[part.target] = part.table.make(
@@ -216,136 +191,7 @@ class BatchMerge:
         view = options.tables.view if part.keeps_deleted else None
         if view is not None and (part.is_new or has_changed):
             part.table.view(self.spark, view_of(view, part.target), part.shape)
-        limit_partitions(self.spark, self.facts.sources.changes, part.table, self.partitions)
-        if part.is_truncated:
-            self.tally.counts["truncated"] += part.table.truncate(self.spark, part.floor) or 0
         return made
-
-    def _constrained(self, part: TablePart, there: There, error: Exception) -> There:
-        """Return a table that has got a constraint since it was looked at, which a row violates.
-
-        Any other error is raised again.
-        """
-        again = part.table.read(self.spark) if _VIOLATED.search(full_text(error)) else None
-        if again is None or again.constraints == there.constraints:
-            raise error
-        self.query.there[part.target] = again
-        return again
-
-    def _merge(
-        self, part: TablePart, there: There, rows: DataFrame, befores: DataFrame | None
-    ) -> None:
-        """Merge a batch into one table."""
-        has_befores = any(self.facts.facts[key].has_befores for key in part.keys)
-        moved = None
-        if befores is not None and (has_befores or self.known.has_befores_of(part.target)):
-            moved = befores.where(is_of(part.keys))
-        mine, has_moves = rows.where(is_from(part.keys)), bool(self.facts.moves)
-        misfits = None if is_remote(self.spark) else self.spark.sparkContext.accumulator(0)
-        found = mutations_of(mine, part.shape, moved, has_moves=has_moves, misfits=misfits)
-        held = self._held(part)
-        needs_fit = part.shape.is_typed
-        has_patches = held.has_patches and not part.is_new
-        has_hard = bool(self.facts.hard) or part.is_truncated or has_patches
-        how = _How(there, held, moved is not None, has_hard, self.facts.text_of(part.keys))
-        asks = there.constraints.are_any
-        if has_hard or asks or (needs_fit and (has_moves or moved is not None)):
-            with persisted(found) as kept:
-                fitting = self._fitting(part, kept, how) if needs_fit else kept
-                self._write(part, self._allowed(part, fitting, how) if asks else fitting, how)
-            return
-        # Each change is on one row, so what does not fit is left out, and looked for afterwards.
-        fitting = found.where(F.col(FAILURE).isNull()) if needs_fit else found
-        self._write(part, fitting, how)
-        if needs_fit and (misfits is None or misfits.value):
-            with persisted(found) as kept:
-                self._fitting(part, kept, how)
-
-    def _held(self, part: TablePart) -> Held:
-        """Return what is known of a table that the batch may need."""
-        rows = self.spark.table(part.table.identifier)
-        has_patches, floor = self.known.has_patches(part.target), part.floor
-        least, deleted = self.facts.least_of(part.keys), part.deleted
-        bounds = None
-        if deleted is not None and not self.facts.inherited:
-            if least is None or least > deleted:
-                deleted = None
-            else:
-                bounds = least, deleted
-        if deleted is None:
-            return Held(rows, floor=floor, has_patches=has_patches)
-        is_of_table = feeds(self.options.routing, part.target, self.known)
-        deletes = logged_deletes(
-            self.log,
-            is_of_table,
-            part.shape,
-            bounds,
-            with_befores=self.known.has_befores_of(part.target),
-        )
-        return Held(rows, deletes, deleted, floor, has_patches)
-
-    def _write(self, part: TablePart, found: DataFrame, how: _How, round: int = 1) -> None:
-        """Merge what rows become; what hard keys cannot become is refused."""
-        spoilt, asks = None, how.there.constraints.are_any
-        rows = becomes(
-            found, part.shape, how.held, has_hard=how.has_hard, text=how.text, with_steps=asks
-        )
-        if rows.hard is None:
-            self._merged(part, rows.easy, how.there)
-            return
-        with persisted(rows.hard) as kept:
-            failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
-            ((every, failures, states),) = kept.agg(*map(F.count, ("*", FAILURE, STATE))).collect()
-            if failures:
-                self.refused.by_place.append(failed.localCheckpoint())
-            good = kept.where(F.col(STATE).isNotNull())
-            if asks:
-                steps = good.where(F.col(PLACE[0]).isNotNull())
-                if not part.keeps_deleted:
-                    steps = steps.where(~F.col(STATE)["deleted"])
-                wrong = violations(steps, part.shape, how.there, how.held.table, are_whole=False)
-                spoilt = self._refused(spoiling(steps, wrong, are_all=round == _ROUNDS))
-                good = good.where(F.col(PLACE[0]).isNull())
-            if spoilt is None:
-                good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
-                found = rows.easy.unionByName(good.select(*rows.easy.columns))
-                self._merged(part, found, how.there, unchanged=every - failures - states)
-                return
-        self._write(part, _without(found, spoilt, how), how, round + 1)
-
-    def _merged(
-        self, part: TablePart, rows: DataFrame, there: There, *, unchanged: int = 0
-    ) -> None:
-        done = part.table.merge(rows, part.shape, there, keeps_deleted=part.keeps_deleted)
-        if done.asked is not None:
-            done = done._replace(asked=done.asked + unchanged)
-        self.tally.add_merged(part, done)
-
-    def _fitting(self, part: TablePart, found: DataFrame, how: _How) -> DataFrame:
-        """Return the mutations whose changes fit the table; the others are refused."""
-        if not self.tally.add_fitted(part, found):
-            return found
-        return _without(found, self._refused(found.where(F.col(FAILURE).isNotNull())), how)
-
-    def _allowed(self, part: TablePart, found: DataFrame, how: _How) -> DataFrame:
-        """Return the mutations without those of whole rows that the table does not allow.
-
-        They are refused before the newest of each key is chosen: so the table has the newest that
-        it can take, in whatever batches they come.
-        """
-        kinds = (FULL, DELETE) if part.keeps_deleted else (FULL,)
-        rows = found.where(F.col("kind").isin(*kinds))
-        rows = rows if part.shape.is_typed else rows_with_key(rows, how.text)
-        wrong = violations(rows, part.shape, how.there, how.held.table, are_whole=True)
-        return _without(found, self._refused(wrong), how)
-
-    def _refused(self, failed: DataFrame) -> DataFrame | None:
-        """Refuse changes, by their positions and `FAILURE`; return the positions, if any."""
-        places = failed.groupBy(*PLACE).agg(F.min(FAILURE).alias(FAILURE)).localCheckpoint()
-        if places.isEmpty():
-            return None
-        self.refused.by_place.append(places)
-        return places
 
     def refused_changes(self) -> DataFrame | None:
         """Return the rows of the changes that no table takes, each with `WHY`; None without any."""
@@ -366,21 +212,3 @@ class BatchMerge:
         self.tally.add_changes(refusals)
         self.tally.counts["refused"] += number
         return found if number else None
-
-
-def _without(found: DataFrame, places: DataFrame | None, how: _How) -> DataFrame:
-    """Return mutations without those at some positions.
-
-    A row whose new place is refused stays where it was, also if its images came as two messages.
-    """
-    if places is None:
-        return found
-    refused = F.broadcast(places.select(*PLACE))
-    left = found.join(refused, [*PLACE], "left_anti")
-    if not how.has_moved:
-        return left
-    writes = found.where(F.col("kind") != DELETE).join(refused, [*PLACE], "left_semi")
-    stay = writes.select(
-        "major", F.lit(0).cast("bigint").alias("minor"), F.lit(DELETE).alias("kind")
-    )
-    return left.join(stay, ["major", "minor", "kind"], "left_anti")

@@ -26,11 +26,13 @@ class QueryTables:
         query: Id of the query.
         options: How changes are applied.
         there: The tables that were looked at.
+        sessions: Sessions that merge tables at once.
     """
 
     query: str
     options: ApplyOptions
     there: dict[Target, There | None] = field(default_factory=dict)
+    sessions: list[SparkSession] = field(default_factory=list)
 
     def of(self, spark: SparkSession, target: Target, settings: Settings) -> There | None:
         """Return a table; None if it does not exist."""

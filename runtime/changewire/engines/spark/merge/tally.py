@@ -44,6 +44,12 @@ class Tally:
         for key, one in found.items():
             self.changes[key] = self.changes.get(key, TableChanges()).plus(one)
 
+    def add(self, other: Tally) -> None:
+        """Add the counts of other tables."""
+        self.counts += other.counts
+        self.add_changes(other.changes)
+        self.merged |= other.merged
+
     def add_merged(self, part: TablePart, done: MergedRows) -> None:
         """Add what a MERGE did to the rows of a table, by its own numbers."""
         self.counts += Counter(done.rows or {})

@@ -1,0 +1,134 @@
+"""Tables that are merged at once do not see each other, and the first error ends all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+from tests.runtime.engines.merge.lake import Lake, lake_in
+from tests.runtime.engines.merge.messages import message, records
+
+import changewire.spark as cws
+from changewire.engines.errors import OutputError
+from changewire.engines.spark.merge.table import SparkTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from changewire.engines.by_table import MergedRows
+
+NAMES = ("t", "t_1", "t1", "t11", "t_11", "t_", "t_t", "tt")
+"""Alike names, of tables that are merged at once."""
+
+KEPT_LONG = 10**13
+"""Rows of a job that does not end unless it is cancelled."""
+
+
+def sent(names: list[str], first: int) -> list[tuple[Any, ...]]:
+    """Return records of some tables: a new row, a late one, a delete, and a row of the table."""
+    found = []
+    for name in names:
+        row = {"id": first, "name": f"{name}-{first}", "price": 1.5}
+        found += [
+            message("INSERT", first + 5, row, table=name),
+            message("UPDATE_AFTER", first + 3, {**row, "name": "late"}, table=name),
+            message("INSERT", first + 5, {"id": -first, "name": name}, table=name),
+            message("DELETE", first + 6, {"id": -first}, table=name),
+        ]
+    return records(*found, start=1000 * first)
+
+
+def rows_of(lake: Lake, spark: SparkSession, name: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a table, by their id."""
+    place = lake.places["target"].format(table=name)
+    table = spark.table(place if "/" not in place else f"delta.`{place}`")
+    return [*map(tuple, table.select("id", "name", "price").orderBy("id").collect())]
+
+
+def expected(name: str, *firsts: int) -> list[tuple[Any, ...]]:
+    """Return the rows that `sent` leaves in a table."""
+    return [(first, f"{name}-{first}", 1.5) for first in firsts]
+
+
+def settings(spark: SparkSession) -> dict[str, str]:
+    """Return the settings of a session."""
+    return dict(spark.conf.getAll)
+
+
+def check(spark: SparkSession, lake: Lake, names: list[str], threads: int) -> None:
+    """Merge two batches into tables at once, one of which has a constraint, and look at them."""
+    options: dict[str, Any] = {
+        "format": "dataworks-json",
+        "row_schema": "auto",
+        "row_image": {f"d.{name}": "patch" for name in names[::3]},
+        "merge_threads": threads,
+    }
+    before = settings(spark)
+    lake.send_records(sent(names, 1))
+    lake.apply_messages(spark, **options)
+    if lake.table_format == "delta":
+        place = lake.places["target"].format(table=names[1])
+        spark.sql(f"ALTER TABLE delta.`{place}` ADD CONSTRAINT c CHECK (100 / id > 20 OR id < 4)")
+    lake.send_records([*sent(names, 2), *sent(names[1:2], 9)])
+    lake.apply_messages(spark, **options)
+    for name in names:
+        assert rows_of(lake, spark, name) == expected(name, 1, 2)
+    places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
+    assert cws.verify(spark, **places).where("fault IS NOT NULL").collect() == []
+    assert settings(spark) == before
+    assert spark.catalog.listTables("global_temp") == spark.catalog.listTables()
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_tables_of_alike_names(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
+    """Each has its own rows, settings and views."""
+    names = [*NAMES] if table_format == "delta" else [*NAMES[:3]]
+    check(spark, lake_in(table_format, spark, tmp_path), names, 8)
+
+
+@pytest.mark.long
+def test_many_tables_and_threads(spark: SparkSession, tmp_path: Path) -> None:
+    """The same with 16 threads and 64 tables."""
+    check(spark, Lake(tmp_path), [f"t_{number}" for number in range(64)], 16)
+
+
+def test_the_first_error_ends_all(spark: SparkSession, tmp_path: Path) -> None:
+    """It is raised, other jobs are cancelled, and the batch is merged whole when it is retried."""
+    lake, names, begun = Lake(tmp_path), ["t", "u", "v", "w"], Event()
+    options: dict[str, Any] = {"format": "dataworks-json", "row_schema": "auto", "merge_threads": 2}
+    merge = SparkTable.merge
+
+    def failing(table: SparkTable, rows: DataFrame, *args: Any, **given: Any) -> MergedRows:
+        name = Path(table.target).name
+        if name == "t":
+            done = merge(table, rows, *args, **given)
+            assert begun.wait(60)
+            return done
+        if name == "u":
+            begun.set()
+            rows.sparkSession.range(KEPT_LONG).selectExpr("sum(id % 7)").collect()
+        raise OutputError(f"{name}: the disk is full")
+
+    lake.send_records(sent(names, 1))
+    with patch.object(SparkTable, "merge", failing), pytest.raises(Exception, match="disk is full"):
+        lake.apply_messages(spark, **options)
+    assert spark.catalog.listTables("global_temp") == spark.catalog.listTables()
+    assert rows_of(lake, spark, "t") == expected("t", 1)
+    assert rows_of(lake, spark, "u") == []
+    lake.apply_messages(spark, **options)
+    assert [rows_of(lake, spark, name) for name in names] == [expected(n, 1) for n in names]
+
+
+def test_threads_are_one_or_more(tmp_path: Path) -> None:
+    """Another number is refused."""
+    with pytest.raises(ValueError, match="merge_threads is 1 or more, not 0"):
+        cws.apply_log(
+            None,  # type: ignore[arg-type]
+            "log/x",
+            target=f"{tmp_path}/{{table}}",
+            checkpoint=str(tmp_path),
+            merge_threads=0,
+        )
