@@ -77,9 +77,9 @@ def spark_errors(
 ) -> Generator[None, None, None]:
     """Raise a `JobError` instead of what Spark raises, without its cause: it may show options."""
     from changewire.engines.errors import StreamError
+    from changewire.engines.kafka_options import KafkaSourceError
     from changewire.engines.spark.cause import failure
     from changewire.engines.spark.jvm import RAISED
-    from changewire.engines.spark.kafka.options import KafkaSourceError
 
     try:
         yield

@@ -56,17 +56,23 @@ class LocalLog:
     one takes that of the row, and would take a newer one each time.
     """
 
-    def __init__(self, path: str, target: str) -> None:
-        """Open the log, if it exists; the text of the target names the tables."""
+    def __init__(self, path: str, target: str | None, columns: pa.Schema | None = None) -> None:
+        """Open the log, if it exists; the text of the target names the tables, None without any.
+
+        The columns are those of its rows, if they are not those of changes.
+        """
         self.path = path
         self.refused: set[Any] = set()
-        self._target, self._app = target, _app_of(target)
+        self.others: int = 0
+        """How often another writer was found to have changed it."""
+        self._target, self._app = target or "", None if target is None else _app_of(target)
+        self._columns = log_schema() if columns is None else columns
         self._table = delta.opened(path)
         self.merged: int = -1
         if self._table is not None:
             self._complete(self._table)
-            delta.check_columns(path, self._table.schema(), log_schema())
-            merged = self._table.transaction_version(self._app)
+            delta.check_columns(path, self._table.schema(), self._columns)
+            merged = None if self._app is None else self._table.transaction_version(self._app)
             self.merged = -1 if merged is None else merged
         self._is_told = True
 
@@ -86,8 +92,10 @@ class LocalLog:
         if self._table is None:
             self._table = delta.opened(self.path)
         else:
+            version = self.version
             with delta.reported(self.path):
                 self._table.update_incremental()
+            self.others += self.version != version
 
     def rows(
         self,
@@ -207,10 +215,19 @@ class LocalLog:
         every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
         return lacking(rows, self.rows(HELD, every, files=delta.between(rows, RECORD_PLACE)))
 
-    def append(self, rows: pa.Table) -> None:
-        """Append rows of a log as the version after the one that was read, or not at all."""
+    def number_of(self, app: str) -> int | None:
+        """Return the number that the newest commit gave a transaction; None without one."""
+        return None if self._table is None else self._table.transaction_version(app)
+
+    def append(self, rows: pa.Table, numbers: Mapping[str, int] | None = None) -> None:
+        """Append rows of a log as the version after the one that was read, or not at all.
+
+        The commit gives transactions their numbers, by their names.
+        """
+        found = {**(numbers or {}), **({} if self._app is None else {self._app: self.merged})}
         done = CommitProperties(
-            app_transactions=[Transaction(self._app, self.merged)], max_commit_retries=0
+            app_transactions=[Transaction(app, number) for app, number in found.items()],
+            max_commit_retries=0,
         )
         self._table = table = self._table or self._created()
         with delta.reported(self.path):
@@ -233,6 +250,14 @@ class LocalLog:
         self.merged = version
         self._is_told = self._is_told and not has_rows
 
+    def compact(self) -> None:
+        """Write small files together; what the tables had of the log they have of the new files."""
+        self._table = table = self._table or self._created()
+        has_all = self.merged == table.version()
+        delta.compact(self.path, table)
+        if has_all:
+            self.merged_to(table.version())
+
     def finish(self) -> None:
         """Tell up to which version the tables have it, if no commit says so."""
         if not self._is_told:
@@ -242,16 +267,17 @@ class LocalLog:
     def _complete(self, table: DeltaTable) -> None:
         """Add the columns that logs of earlier versions lack."""
         there = {field.name for field in table.schema().fields}
-        lacking = [one for one in Schema.from_arrow(log_schema()).fields if one.name in ADDED]
+        lacking = [one for one in Schema.from_arrow(self._columns).fields if one.name in ADDED]
         if lacking := [one for one in lacking if one.name not in there]:
             with delta.reported(self.path):
                 table.alter.add_columns(lacking)
 
     def _created(self) -> DeltaTable:
-        properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
+        names = (one for one in STATISTICS if one.partition(".")[0] in self._columns.names)
+        properties = {STATISTICS_OPTION: ",".join(names)}
         with delta.reported(self.path):
             return DeltaTable.create(
-                self.path, log_schema(), mode="ignore", configuration=properties
+                self.path, self._columns, mode="ignore", configuration=properties
             )
 
 

@@ -16,6 +16,7 @@ from changewire.engines.by_table import Applied
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.errors import StreamError
+from changewire.engines.kafka_options import address, option
 from changewire.engines.messages import counts_of
 from changewire.engines.options import (
     AVAILABLE_NOW,
@@ -28,7 +29,6 @@ from changewire.engines.options import (
 )
 from changewire.engines.outcome import Outcome
 from changewire.engines.spark.decode import RowsAs
-from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.log.land import KeyRule, check_dead_letters, land_counted
 from changewire.engines.spark.log.place import SETTINGS, LogPlace
