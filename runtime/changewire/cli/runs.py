@@ -27,6 +27,7 @@ from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
+    from changewire.engines.stream.options import LocalRun
 
 _WORKING: Final = "reading and decoding"
 
@@ -136,6 +137,22 @@ def land_topics(
         return stream_topics(
             topics, output, replace(asked, stream_options=stream, packages=packages)
         )
+
+
+def land_topics_locally(
+    topics: Mapping[str, str],
+    output: str,
+    asked: LocalRun,
+    *,
+    metrics: str | None,
+    as_json: bool,
+) -> Outcome:
+    """Do what `land_topics` does without Spark."""
+    from changewire.jobs.topics import stream_locally
+
+    with _metric_lines(metrics) as lines, batch_lines(as_json=as_json) as notice:
+        stream = replace(asked.stream, listener=StreamListener(notice, lines))
+        return stream_locally(topics, output, replace(asked, stream=stream))
 
 
 @contextmanager

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict
 
-from changewire.engines.options import ApplyKeywords, Limit, Listener, StreamListener, allowed
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import (
+    ApplyKeywords,
+    Limit,
+    Listener,
+    StreamListener,
+    TableOptions,
+    allowed,
+)
 
 BATCH_SIZE: Final = 50_000
 BATCH_EVERY: Final = 5.0
@@ -84,6 +92,21 @@ class LocalStream:
                 raise ValueError(text)
         if self.max_dead_letters is not None:
             allowed(self.max_dead_letters, 0)
+
+
+@dataclass(frozen=True)
+class LocalRun:
+    """A stream as it was asked for.
+
+    Attributes:
+        decode_options: How its messages are read.
+        stream: How its log is written.
+        tables: How its tables are written; None without tables.
+    """
+
+    decode_options: DecodeOptions
+    stream: LocalStream
+    tables: TableOptions | None = None
 
 
 def stream_of(log: str, options: BatchKeywords, max_dead_letters: Limit | None) -> LocalStream:

@@ -20,6 +20,16 @@ _SHORTER: Final = (
 )
 
 
+def has_positions(path: str) -> bool:
+    """Whether a stream without Spark writes to a log."""
+    log = LocalLog(path, None)
+    return log.version >= 0 and log.number_of(_app_of(log)) is not None
+
+
+def _app_of(log: LocalLog) -> str:
+    return f"changewire/{log.id}"
+
+
 class Positions:
     """The next offset of each partition.
 
@@ -36,7 +46,7 @@ class Positions:
         self.ends: dict[Place, int] = {}
         self.gaps: int = 0
         self._log, self._source = log, source
-        self._app = f"changewire/{log.id}"
+        self._app = _app_of(log)
         found = log.number_of(self._app)
         self.batch: int = found or 0
         self._kept_batch = found

@@ -17,7 +17,8 @@ from changewire.engines.merge.delta import check_path
 from changewire.engines.merge.landing import Landing
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.options import LocalOptions, local_options
-from changewire.engines.options import ApplyKeywords, BatchId, KafkaOptions, TableOptions, asked
+from changewire.engines.options import ApplyKeywords, BatchId, KafkaOptions, TableOptions
+from changewire.engines.options import asked as asked_of
 from changewire.engines.outcome import Outcome
 from changewire.engines.retries import retried
 from changewire.engines.signals import signalled
@@ -25,6 +26,7 @@ from changewire.engines.stream.batch import Batch, Gathering
 from changewire.engines.stream.claim import claimed
 from changewire.engines.stream.options import (
     BatchKeywords,
+    LocalRun,
     LocalStream,
     StreamKeywords,
     stream_of,
@@ -99,20 +101,14 @@ def stream(
     own: Any = {n: given.pop(n) for n in BatchKeywords.__annotations__ if n in given}
     decode_options, tables = _asked(format, elements_as, target, given)
     limit = given.get("max_dead_letters")
-    run = stream_of(log, own, limit)
-    return run_stream(topics, decode_options, run, tables, adopt_table=adopt_table)
+    run = LocalRun(decode_options, stream_of(log, own, limit), tables)
+    return run_stream(topics, run, adopt_table=adopt_table)
 
 
-def run_stream(
-    topics: KafkaOptions,
-    decode_options: DecodeOptions,
-    options: LocalStream,
-    tables: TableOptions | None,
-    *,
-    adopt_table: bool = False,
-) -> Outcome:
+def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = False) -> Outcome:
     """Stream topics to a log and tables, as `stream` does."""
     source, how = source_of(topics), None
+    options, decode_options, tables = asked.stream, asked.decode_options, asked.tables
     if source.most is not None:
         options = replace(options, batch_size=source.most)
     if tables is not None:
@@ -244,7 +240,7 @@ def _asked(
         if elements_as != "changes":
             raise ValueError("tables are made of changes: leave out `target` or `elements_as`")
         of_apply: ApplyKeywords = options
-        return asked(format, target, of_apply)
+        return asked_of(format, target, of_apply)
     of_messages = {n: options[n] for n in DecodeKeywords.__annotations__ if n in options}
     others = sorted(options.keys() - of_messages.keys() - {"max_dead_letters"})
     if others:
