@@ -59,11 +59,7 @@ class StreamKeywords(ApplyKeywords, BatchKeywords, total=False):
 
 @dataclass(frozen=True)
 class LocalStream:
-    """How a stream is written; see `BatchKeywords`.
-
-    Attributes:
-        log: Path of the log.
-        discover_every: Seconds between looks for new partitions.
+    """How a stream is written, to the path of a log; see `BatchKeywords`.
 
     Raises:
         ValueError: A number is not valid.
@@ -75,7 +71,6 @@ class LocalStream:
     batch_every: float = BATCH_EVERY
     apply_every: float = 0
     compact_every: float | None = None
-    discover_every: float = 30
     max_dead_letters: Limit | None = None
     show_values: bool = False
     stop: Callable[[], bool] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from changewire.engines.errors import OwnerError, StreamError
+from changewire.engines.errors import OutputError, OwnerError, StreamError
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.stream.reader import TopicReader
 from changewire.engines.stream.source import EARLIEST, LATEST, Place, Source
@@ -22,7 +22,10 @@ _SHORTER: Final = (
 
 def has_positions(path: str) -> bool:
     """Whether a stream without Spark writes to a log."""
-    log = LocalLog(path, None)
+    try:
+        log = LocalLog(path, None)
+    except OutputError:
+        return False
     return log.version >= 0 and log.number_of(_app_of(log)) is not None
 
 

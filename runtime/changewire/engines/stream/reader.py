@@ -11,6 +11,7 @@ from changewire.engines.kafka_options import KafkaOptionsError, KafkaSourceError
 from changewire.engines.options import Listener
 from changewire.engines.servers import connection_refusal
 from changewire.engines.stream.source import Place, Source
+from changewire.engines.stream.troubles import END, LOST, NO_TOPIC, Troubles
 from changewire.extras import install
 
 if TYPE_CHECKING:
@@ -32,21 +33,6 @@ _SET: Final[Mapping[str, Any]] = {
     # An offset that a partition no longer has is an error, and not silently another offset.
     "auto.offset.reset": "error",
 }
-
-
-_END: Final = "_PARTITION_EOF"
-_LOST: Final = frozenset({"_AUTO_OFFSET_RESET", "OFFSET_OUT_OF_RANGE"})
-_NO_TOPIC: Final = "UNKNOWN_TOPIC_OR_PART"
-_GONE: Final = "_ALL_BROKERS_DOWN"
-_PASSING: Final = frozenset(
-    {
-        *("_TRANSPORT", "_RESOLVE", "_TIMED_OUT", _GONE, "LEADER_NOT_AVAILABLE"),
-        *("NOT_LEADER_FOR_PARTITION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"),
-        *("REPLICA_NOT_AVAILABLE", "NETWORK_EXCEPTION", "KAFKA_STORAGE_ERROR"),
-        *("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"),
-    }
-)
-"""Errors after which the client goes on by itself."""
 
 
 class Bounds(NamedTuple):
@@ -84,10 +70,9 @@ class TopicReader:
             raise ImportError(
                 f"reading Kafka without Spark needs confluent-kafka: {install('kafka')}"
             ) from error
-        self._source, self._notice = source, notice
+        self._source, self._troubles = source, Troubles(_servers_of(source), notice)
         self._raised, self._at = KafkaException, TopicPartition
-        self._is_waiting = False
-        settings = {**source.client, **_SET, "error_cb": self._failed}
+        settings = {**source.client, **_SET, "error_cb": self._troubles}
         try:
             self._client = Consumer(settings)
         except KafkaException as error:
@@ -103,8 +88,10 @@ class TopicReader:
         try:
             found = self._listed()
         except self._raised as error:
-            text = f"the topics on {self._servers} cannot be read: {self._text(error.args[0])}"
-            raise KafkaSourceError(text) from None
+            cause = self._text(self._troubles.last or error.args[0])
+            raise KafkaSourceError(
+                f"the topics on {self._servers} cannot be read: {cause}"
+            ) from None
         missing = sorted(name for name in self._source.names if found.get(name) is None)
         if missing or not found:
             named = ", ".join(missing) if missing else f"like {self._pattern}"
@@ -157,13 +144,15 @@ class TopicReader:
                 found.messages.append(message)
                 continue
             place = Place(message.topic() or "", message.partition() or 0)
-            if error.name() == _END:
+            if error.name() == END:
                 found.ends[place] = message.offset() or 0
-            elif error.name() in _LOST:
+            elif error.name() in LOST:
                 found.lost.add(place)
-            elif error.fatal() or not (error.retriable() or error.name() in _PASSING):
+            elif not self._troubles.passes(error):
                 raise StreamError(f"{place}: {self._text(error)}")
-        self._is_waiting = self._is_waiting and not found.messages
+        if found.messages or found.ends:
+            self._troubles.over()
+        self._check_troubles()
         return found
 
     def tell(self, offsets: Mapping[Place, int]) -> None:
@@ -182,7 +171,7 @@ class TopicReader:
             topic = self._client.list_topics(name, timeout=_SECONDS).topics[name]
             if topic.error is None:
                 found[name] = [Place(name, number) for number in topic.partitions]
-            elif topic.error.name() == _NO_TOPIC:
+            elif topic.error.name() == NO_TOPIC:
                 found[name] = None
             else:
                 raise self._raised(topic.error)
@@ -194,13 +183,25 @@ class TopicReader:
             return self._source.names
         return sorted(filter(pattern.fullmatch, self._client.list_topics(timeout=_SECONDS).topics))
 
+    def _check_troubles(self) -> None:
+        """Raise a `StreamError` if the client says of a partition that it cannot be read."""
+        found = self._troubles.ending
+        if found is None and (missing := self._troubles.missing()) is not None:
+            try:
+                is_there = all(one is not None for one in self._listed().values())
+            except self._raised:
+                return
+            found = None if is_there else missing
+        if found is not None:
+            raise StreamError(self._text(found))
+
     @property
     def _pattern(self) -> str:
         return "" if self._source.pattern is None else self._source.pattern.pattern
 
     @property
     def _servers(self) -> str:
-        return ", ".join(f"{host}:{port}" for host, port in addresses(self._source.options))
+        return _servers_of(self._source)
 
     def _check_servers(self) -> None:
         refusals = []
@@ -211,15 +212,12 @@ class TopicReader:
             refusals.append(f"{host}:{port} ({refusal})")
         raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
 
-    def _failed(self, error: KafkaError) -> None:
-        """Take what the client says of its connections."""
-        is_gone = error.name() == _GONE
-        if is_gone and self._notice is not None and not self._is_waiting:
-            self._is_waiting = True
-            self._notice(f"no Kafka broker answers on {self._servers}: waiting")
-
     def _text(self, error: KafkaError) -> str:
         return hidden(error.str(), self._source.options)
+
+
+def _servers_of(source: Source) -> str:
+    return ", ".join(f"{host}:{port}" for host, port in addresses(source.options))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import deltalake
 
@@ -41,6 +41,10 @@ from changewire.tables.names import absolute, is_path
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+_LOOK_EVERY: Final = 30.0
+"""Seconds between looks for new partitions."""
 
 
 def stream(
@@ -221,7 +225,7 @@ class _Stream:
 
     def _look(self) -> None:
         """Read partitions that were added to the topics, now and then."""
-        if time.monotonic() - self._looked < self.options.discover_every:
+        if time.monotonic() - self._looked < _LOOK_EVERY:
             return
         new = self._positions.add(self.reader.look_again(), self.reader)
         if new:
