@@ -67,7 +67,7 @@ def local_stream(
 ) -> LocalStream:
     """Return how a stream without Spark is written below an output folder.
 
-    `every` has times by the names of `LocalStream`, which are None where they are not given.
+    `every` has times by the names of `LocalStream`, which are None if they are not given.
 
     Raises:
         typer.BadParameter: The limit of dead letters is neither a number nor a share, or a time is

@@ -76,7 +76,7 @@ CompactEvery: TypeAlias = Annotated[
         "--compact-every",
         metavar="TIME",
         help="With --engine python and --continuous: time between compactions of log and tables, "
-        "such as 1h; by default there are none.",
+        "such as 1h; by default nothing is compacted.",
     ),
 ]
 

@@ -30,7 +30,7 @@ def applied(log: LocalLog, options: LocalOptions) -> Applied:
 class Applying:
     """Merges the changes of a log that its tables lack, as often as it is called.
 
-    What the log has is read once, and again if another writer changed it.
+    The log is read once, and again if another writer changed it.
 
     Attributes:
         known: The content of the log that tables have; None if nothing was merged yet.

@@ -23,6 +23,7 @@ class Landing:
 
     Attributes:
         number: The number of the next batch, which errors name.
+        has_keys: Whether the log has a change with a key.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class Landing:
         self.number: int = 0
         self._log, self._decode_options, self._routing = log, decode_options, routing
         self._max_dead_letters = max_dead_letters
-        self._has_keys = log.version >= 0
+        self.has_keys: bool = log.version >= 0
 
     def append(
         self,
@@ -46,8 +47,8 @@ class Landing:
     ) -> int:
         """Append the rows that the log lacks, and return how many they are.
 
-        The commit gives transactions their numbers; without rows and numbers there is none. A check
-        is called with the version of the log that the commit follows.
+        The commit gives transactions their numbers; without rows and numbers there is no
+        commit. A check is called with the version of the log that the commit follows.
         """
         log = self._log
         log.refresh()
@@ -81,6 +82,6 @@ class Landing:
             (number, keyless),
             self._decode_options.key_columns,
             lambda: columns_of(changes),
-            has_tables=self._has_keys,
+            has_tables=self.has_keys,
         )
-        self._has_keys = self._has_keys or keyless < number
+        self.has_keys = self.has_keys or keyless < number

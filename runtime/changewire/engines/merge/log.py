@@ -187,6 +187,11 @@ class LocalLog:
         parts = [one for *_, one in found]
         return ds.FileSystemDataset(parts, data.schema, data.format, data.filesystem)
 
+    def has_keys(self) -> bool:
+        """Whether it has a change with a key."""
+        where = ds.field("kind").isin([CHANGE]) & ds.field("key").is_valid()
+        return next(self.rows(["kind"], where), None) is not None
+
     def know_refused(self) -> None:
         """Read which changes the target refused: to later ones they are as if they never came."""
         is_own = ds.field(TARGET).is_null() | (ds.field(TARGET) == self._target)
@@ -251,7 +256,7 @@ class LocalLog:
         self._is_told = self._is_told and not has_rows
 
     def compact(self) -> None:
-        """Write small files together; what the tables had of the log they have of the new files."""
+        """Write small files together; tables that have the whole log have the new files too."""
         self._table = table = self._table or self._created()
         has_all = self.merged == table.version()
         delta.compact(self.path, table)

@@ -30,7 +30,7 @@ _IDLE: Final = 1.0
 """Seconds without a message after which other work is looked for."""
 
 _NO_TIME: Final = 0
-"""What the client says of a message that has no timestamp."""
+"""Kind of the time of a message that has no time."""
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Gathering:
         return len(self._pending) - before
 
     def _find_again(self, places: set[Place]) -> None:
-        """Read partitions behind what they have lost, unless that ends the stream."""
+        """Read partitions behind the records that they lost, unless that ends the stream."""
         positions, notice = self._positions, self._options.listener.notice
         for place in sorted(places):
             lost = positions.check(place, self._reader)

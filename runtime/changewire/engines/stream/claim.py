@@ -20,7 +20,7 @@ _SCHEME: Final = "://"
 def claimed(log: str) -> Generator[None, None, None]:
     """Keep other streams from a log; its folder exists.
 
-    Where a folder cannot be locked, as on Windows, some network drives and object stores, the
+    If a folder cannot be locked, as on Windows, some network drives and object stores, the
     second process learns of the first one when it commits.
     """
     if sys.platform == "win32" or _SCHEME in log:

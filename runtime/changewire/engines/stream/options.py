@@ -1,4 +1,4 @@
-"""How a topic is streamed without Spark: batches, merges, and who is told."""
+"""How a topic is streamed without Spark: batches, merges, and listeners."""
 
 from __future__ import annotations
 

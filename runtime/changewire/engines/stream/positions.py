@@ -44,7 +44,7 @@ class Positions:
     """
 
     def __init__(self, log: LocalLog, source: Source) -> None:
-        """Read what the log says; it is created if it does not exist."""
+        """Read the offsets in the log; it is created if it does not exist."""
         self.next: dict[Place, int] = {}
         self.ends: dict[Place, int] = {}
         self.gaps: int = 0
@@ -136,7 +136,7 @@ class Positions:
         return {self._app: batch, **{self._named(one): at for one, at in self.moved.items()}}
 
     def unmoved(self) -> None:
-        """Check that no other process moved what the log says; its newest version was read."""
+        """Check that no other process moved the offsets of the log, of its newest version."""
         found = self._log.number_of(self._app)
         if found != self._kept_batch:
             raise OwnerError(

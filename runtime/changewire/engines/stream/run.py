@@ -145,7 +145,7 @@ class _Stream:
     """One run of a stream: batches are landed one after the other, and other work is done between.
 
     A kill before the commit of a batch loses nothing that the topics do not have, and one after it
-    nothing that the log does not have: the next run reads behind it, and merges what tables lack.
+    nothing that the log does not have: the next run reads behind it, and merges the rest.
     """
 
     log: LocalLog
@@ -162,6 +162,7 @@ class _Stream:
         self._positions = Positions(log, self.source)
         self._gathering = Gathering(self.reader, self._positions, decoder, options)
         self._landing = Landing(log, decoder.decode_options, options.max_dead_letters, routing)
+        self._landing.has_keys = routing is not None and log.has_keys()
         self._upkeep = Upkeep(log, options, self.tables, self.told)
         self._schema = decoder.schema()
         self._looked = time.monotonic()

@@ -78,7 +78,7 @@ class Source:
 
 
 def source_of(options: KafkaOptions) -> Source:
-    """Return what options say; a `KafkaOptionsError` names one that is not valid."""
+    """Return the source that options name; a `KafkaOptionsError` names one that is not valid."""
     texts = checked(options, defaults={})
     _check_names(texts)
     client = {

@@ -1,4 +1,4 @@
-"""What a stream says of its batches: a line for each, and their sum."""
+"""The report of a stream: a line for each batch, and their sum."""
 
 from __future__ import annotations
 

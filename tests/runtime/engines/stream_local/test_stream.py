@@ -8,9 +8,11 @@ from random import Random
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from deltalake import DeltaTable
+from tests.runtime.engines.merge.messages import message
 from tests.runtime.engines.stream_local.topics import (
     BROKEN,
     FORMAT,
+    TYPES,
     Topic,
     assert_same,
     history,
@@ -116,6 +118,17 @@ def test_what_is_there_is_passed_over_if_asked(topic: Topic) -> None:
     starts = {"startingOffsets": json.dumps({topic.name: {"0": 3, "1": -1}})}
     found = cwd.stream({**topic.options, **starts}, format=FORMAT, log=topic.places("other")["log"])
     assert found.counts.messages == 1
+
+
+def test_changes_without_keys_are_refused_before_anything_is_landed(topic: Topic) -> None:
+    """As often as the stream is started; with a key it goes on."""
+    row = {"id": 1, "name": "a", "price": None}
+    topic.send([(0, message("INSERT", 1, row, types=TYPES, key=()))])
+    for _ in range(2):
+        with pytest.raises(cwd.KeysMissingError):
+            topic.stream()
+        assert topic.lake().log() == []
+    assert topic.stream(key_columns=["id"]).tables == {"inserted": 1}
 
 
 def test_a_log_of_a_file_goes_on_as_a_stream(topic: Topic) -> None:
