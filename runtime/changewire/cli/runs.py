@@ -83,13 +83,16 @@ def land_files(inputs: list[str] | None, output: str, asked: FileRun, *, as_json
         def advance(messages: int) -> None:
             line.show(counted(messages, "message"))
 
+        from changewire.jobs.checks import check_engine
         from changewire.jobs.files import run_files
 
+        names = given(inputs)
         if asked.engine == "spark":
+            check_engine("spark", names)
             quieten_pyspark()
             packages = connectors(None, ["delta"], as_json=as_json)
             asked = replace(asked, packages=packages, notice=line.say)
-        return run_files(given(inputs), output, replace(asked, progress=advance))
+        return run_files(names, output, replace(asked, progress=advance))
 
 
 def land_topics(

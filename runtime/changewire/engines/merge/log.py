@@ -1,4 +1,4 @@
-"""The log of a run without Spark, and up to where its tables have it."""
+"""The log of a run without Spark, and which version of it its tables have."""
 
 from __future__ import annotations
 
