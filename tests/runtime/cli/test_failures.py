@@ -44,7 +44,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def quick_java(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the Java of a command compile little, as that of the tests."""
+    """Let the Java of a command compile little, as that of the tests, and print to its own file."""
+    monkeypatch.delenv("SPARK_SUBMIT_OPTS", raising=False)  # commands in this process set it
     options = shlex.quote(QUICK["spark.driver.extraJavaOptions"])
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--driver-java-options {options} pyspark-shell")
 
