@@ -36,7 +36,7 @@ class TableChanges(NamedTuple):
     """What became of the changes of one table.
 
     ``changes + moved + unexplained`` is the sum of ``before_images``, ``inserted``, ``updated``,
-    ``deleted``, ``merged``, ``not_newer``, ``refused`` and ``key_missing``.
+    ``deleted``, ``merged``, ``replaced``, ``not_newer``, ``refused`` and ``key_missing``.
 
     Attributes:
         changes: How many there were, with truncates that were refused.
@@ -50,8 +50,10 @@ class TableChanges(NamedTuple):
         updated: Rows that were replaced; not those that a truncate changed.
         deleted: Rows that were removed, or got a flag; not those that truncates removed.
         merged: Changes that were merged into a table whose format does not say what became of them.
-        not_newer: Changes that did nothing: a newer one of the same key came in their batch, or was
-            in the table.
+        replaced: Changes that another one made void before the table was asked: a newer change of
+            their row in the batch, or a delete or truncate in the log.
+        not_newer: Changes that the table did not need: its row was as new, or a delete found none.
+            Those that were replaced are among them if Spark does not tell (Spark Connect).
         unexplained: Rows that changed, and more of them than there were changes: the table has a
             row twice.
         rescued: Values that were rescued, by their columns.
@@ -67,6 +69,7 @@ class TableChanges(NamedTuple):
     updated: int = 0
     deleted: int = 0
     merged: int = 0
+    replaced: int = 0
     not_newer: int = 0
     unexplained: int = 0
     rescued: Mapping[str, int] = {}
@@ -108,11 +111,15 @@ class TableChanges(NamedTuple):
             # A truncate removes what is older than it from rows that were patched.
             rows["updated"] += rest
             rest = 0
+        left = max(rest, 0)
+        stayed = left if merged.asked is None else merged.asked - rows.total()
+        not_newer = min(max(stayed, 0), left)
         return found._replace(
             inserted=rows["inserted"],
             updated=rows["updated"],
             deleted=rows["deleted"],
-            not_newer=max(rest, 0),
+            replaced=left - not_newer,
+            not_newer=not_newer,
             unexplained=max(-rest, 0),
         )
 
@@ -122,6 +129,7 @@ BECAME: Final[Mapping[str, str]] = {
     "updated": "updated",
     "deleted": "deleted",
     "merged": "merged",
+    "replaced": "replaced",
     "not_newer": "not newer",
     "before_images": "before images",
     "refused": "refused",
@@ -140,11 +148,13 @@ class MergedRows(NamedTuple):
     Attributes:
         rows: How many rows were ``inserted``, ``updated`` and ``deleted``; None if the format of
             the table does not say it.
+        asked: How many rows the changes were for, one for each key; None if that is not known.
         is_truncated: Whether a truncate came in the same batch.
         rescued: Values that were rescued, by their columns.
     """
 
     rows: Mapping[str, int] | None
+    asked: int | None = None
     is_truncated: bool = False
     rescued: Mapping[str, int] = {}
 

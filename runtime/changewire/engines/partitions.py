@@ -9,6 +9,9 @@ from typing import Any, Final, NamedTuple
 TIMES: Final = ("years", "months", "days", "hours")
 """Transforms of dates and times."""
 
+_TIMED: Final = frozenset({"date", "timestamp", "timestamp_ntz"})
+_NO_BUCKETS: Final = frozenset({"boolean", "float", "double"})
+
 _TRANSFORM: Final = re.compile(
     rf"({'|'.join(TIMES)})\(\s*([^,]+?)\s*\)|bucket\(([1-9]\d{{0,8}}),\s*(.+?)\s*\)"
 )
@@ -96,3 +99,16 @@ def delta_fault(name: str, kind: Any, *, is_key: bool) -> str | None:
     if kind == "string" and is_key:
         return f"column {name!r} of the key is text, which as a partition has NULL for ''"
     return None
+
+
+def transform_fault(part: Partition, kind: str) -> str | None:
+    """Return why a transform does not take a column of some type; None if it does.
+
+    https://iceberg.apache.org/spec/#partition-transforms
+    """
+    if part.transform in TIMES:
+        takes = kind in _TIMED and (part.transform, kind) != ("hours", "date")
+    else:
+        takes = part.transform != "bucket" or kind not in _NO_BUCKETS
+    named = part.of(part.column)
+    return None if takes else f"column {part.column!r} is {kind}, which {named} does not take"

@@ -7,7 +7,7 @@ from typing import Any
 
 OUTCOMES = (
     *("before_images", "inserted", "updated", "deleted", "merged"),
-    *("not_newer", "refused", "key_missing"),
+    *("replaced", "not_newer", "refused", "key_missing"),
 )
 
 

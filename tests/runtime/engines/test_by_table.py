@@ -37,13 +37,14 @@ def name_of(one: Target, keys: list[RouteKey]) -> str:
 
 
 def test_changes_are_the_sum_of_what_became_of_them() -> None:
-    """Changes that changed no row, and were not refused, were not newer."""
+    """Of changes that changed no row, some were replaced in their batch."""
     changes = {
         (ORDERS, WRITE): TableChanges(10, 1, 2, WHY, moved=1, before_images=1),
         (ORDERS, DELETE): TableChanges(3),
         (USERS, WRITE): TableChanges(5, 5, first_refusal=WHY),
     }
-    rows = MergedRows({"inserted": 2, "updated": 1, "deleted": 3}, rescued={"price": 4})
+    done = {"inserted": 2, "updated": 1, "deleted": 3}
+    rows = MergedRows(done, asked=7, rescued={"price": 4})
     merged = {target("orders"): ([(ORDERS, WRITE), (ORDERS, DELETE)], rows)}
     found = changes_by_table(changes, merged, name_of)
     assert found["shop.orders"].numbers() == {
@@ -52,7 +53,8 @@ def test_changes_are_the_sum_of_what_became_of_them() -> None:
         "inserted": 2,
         "updated": 1,
         "deleted": 3,
-        "not_newer": 4,
+        "replaced": 3,
+        "not_newer": 1,
         "before_images": 1,
         "refused": 1,
         "key_missing": 2,
@@ -82,6 +84,12 @@ def test_a_format_may_not_say_what_a_merge_did() -> None:
     """Then changes that were neither refused nor without a key were merged."""
     found = TableChanges(9, 1, 1).as_merged(MergedRows(None))
     assert found.numbers() == {"changes": 9, "refused": 1, "key_missing": 1, "merged": 7}
+
+
+def test_a_format_may_not_say_how_many_rows_it_was_asked_for() -> None:
+    """Then changes that were replaced are among those that were not newer."""
+    found = TableChanges(9).as_merged(MergedRows({"updated": 2}))
+    assert found.numbers() == {"changes": 9, "updated": 2, "not_newer": 7}
 
 
 def test_rows_that_no_change_explains_are_told() -> None:

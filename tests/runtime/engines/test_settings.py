@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from changewire.engines.options import TableOptions
+from changewire.engines.partitions import partition_of, transform_fault
 from changewire.engines.settings import SettingsByTable, TableSettings
 
 SETTINGS: dict[str, TableSettings] = {
@@ -76,3 +78,21 @@ def test_partitions_are_columns_or_transforms() -> None:
         ("hours(x", "", 0),
         ("bucket(id)", "", 0),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "refused"),
+    [
+        ("days(at)", {"date", "timestamp", "timestamp_ntz"}, {"string", "bigint", "decimal(3,1)"}),
+        ("hours(at)", {"timestamp"}, {"date", "string"}),
+        ("bucket(16, at)", {"string", "bigint", "decimal(3,1)", "date"}, {"double", "boolean"}),
+        ("at", {"string", "double"}, set()),
+    ],
+)
+def test_transforms_take_some_types(text: str, taken: set[str], refused: set[str]) -> None:
+    """A transform of a column that it does not take is refused before the table is made."""
+    part = partition_of(text)
+    assert [*map(partial(transform_fault, part), sorted(taken))] == [None] * len(taken)
+    for kind in refused:
+        expected = f"column 'at' is {kind}, which {text} does not take"
+        assert transform_fault(part, kind) == expected

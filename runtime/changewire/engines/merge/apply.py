@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from functools import partial, reduce
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import deltalake
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from changewire.engines.arrow.messages import Messages, opener
+from changewire.engines.arrow.messages import Messages
 from changewire.engines.by_table import Applied
 from changewire.engines.decode import Decoder
-from changewire.engines.merge.applying import applied, grouped
+from changewire.engines.merge.applying import applied
+from changewire.engines.merge.land import BATCH_SIZE, land, landed
 from changewire.engines.merge.landing import Landing
 from changewire.engines.merge.log import LocalLog, log_there
 from changewire.engines.merge.options import LocalOptions, local_options
+from changewire.engines.merge.tally import Tally
 from changewire.engines.options import (
     ApplyKeywords,
+    FileRun,
     TableKeywords,
     TableOptions,
     asked,
 )
 from changewire.engines.outcome import Outcome
-from changewire.engines.python.groups import Tally
-from changewire.engines.retries import retried
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-BATCH_SIZE: Final = 50_000
-_BATCH_BYTES: Final = 64 * 2**20
-"""Bytes of decoded rows from which on a batch ends."""
-
-_STDIN: Final = "-"
 
 
 def apply_changes(
@@ -145,6 +133,16 @@ def applied_log(log: str, tables: TableOptions, *, adopt_table: bool = False) ->
     return applied(log_there(how), how)
 
 
+def run_files(files: Sequence[str], log: str, asked: FileRun) -> Outcome:
+    """Land files in a log, and merge it into tables if there are such; paths are absolute."""
+    if asked.table_options is None:
+        return land(files, log, asked)
+    options = local_options(asked.decode_options, asked.table_options, log=log)
+    decoder = Decoder(asked.decode_options)
+    run = Run(options, decoder, show_values=asked.show_values, progress=asked.progress)
+    return run.apply(files, asked.shape, BATCH_SIZE)
+
+
 class Run:
     """One run into a log and its tables: all messages are landed first, then they are applied."""
 
@@ -166,42 +164,8 @@ class Run:
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
-        if batch_size < 1:
-            raise ValueError(f"batch_size is a number from 1, not {batch_size}")
         tally = Tally(self._decoder, show_values=self._show_values, progress=self._progress)
-        read, _ = opener(messages, shape)
-        decoded = chain.from_iterable(map(self._decoder, map(_placed, read())))
-        for rows in grouped(decoded, batch_size, _BATCH_BYTES):
-            new = retried(self._log.path, partial(self._landing.append, rows))
-            tally.add(rows, len(rows) - new)
+        landed(self._landing, messages, tally, shape=shape, batch_size=batch_size)
         done = applied(self._log, self._options)
-        return tally.outcome(
-            [messages] if isinstance(messages, str) else [],
-            self._options.log,
-            f", delta-rs {deltalake.__version__}",
-            done,
-        )
-
-
-def _placed(records: pa.RecordBatch) -> pa.RecordBatch:
-    """Return records with absolute paths, each at a position of its own."""
-    columns = dict(zip(records.schema.names, records.columns, strict=True))
-    if "path" in columns:
-        encoded = columns["path"].dictionary_encode()
-        whole = [
-            None if name == _STDIN else name and os.path.abspath(name)  # noqa: PTH100 - no links
-            for name in encoded.dictionary.to_pylist()
-        ]
-        paths = pa.array(whole, encoded.type.value_type)
-        columns["path"] = paths.take(encoded.indices)
-    nothing = pa.nulls(len(records))
-    is_of_topic, is_of_file = (
-        reduce(pc.and_, (pc.is_valid(columns.get(name, nothing)) for name in place))
-        for place in (("topic", "partition", "offset"), ("path", "number"))
-    )
-    if len(records) and not pc.all(pc.or_(is_of_topic, is_of_file)).as_py():
-        raise ValueError(
-            "messages need positions, by which the log knows them again: topic, partition and "
-            "offset, or path and number; give files, not standard input or bare messages"
-        )
-    return pa.RecordBatch.from_pydict(columns)
+        inputs = [messages] if isinstance(messages, str) else []
+        return tally.outcome(inputs, self._options.log, done)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 import pyarrow as pa
 
+from changewire.engines.arrow.batches import grouped
 from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
 from changewire.engines.log import refused_rows
@@ -22,8 +22,9 @@ _APPLIED_BYTES: Final = 128 * 2**20
 
 def applied(log: LocalLog, options: LocalOptions) -> Applied:
     """Merge the changes of a log that its tables lack; return what became of them."""
-    found = Applying(log, options)()
-    log.finish()
+    applying = Applying(log, options)
+    found = applying()
+    applying.finish()
     return found
 
 
@@ -66,6 +67,10 @@ class Applying:
             found = merges.applied()
         return found
 
+    def finish(self) -> None:
+        """Let the log tell what was merged, if none of its commits does yet."""
+        self._log.finish()
+
     def _read(self) -> KnownLog:
         """Return the content of the log that tables have."""
         log, options = self._log, self._options
@@ -75,20 +80,3 @@ class Applying:
             log.know_refused()
             self._others = log.others
         return self.known
-
-
-def grouped(
-    batches: Iterable[pa.RecordBatch | pa.Table], rows: int, size_limit: int
-) -> Iterator[pa.Table]:
-    """Yield batches of one schema in groups, each of so many rows or bytes, or more."""
-    pending: list[pa.Table] = []
-    number = size = 0
-    for batch in batches:
-        part = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-        pending.append(part)
-        number, size = number + len(part), size + part.nbytes
-        if number >= rows or size >= size_limit:
-            yield pa.concat_tables(pending)
-            pending, number, size = [], 0, 0
-    if number:
-        yield pa.concat_tables(pending)

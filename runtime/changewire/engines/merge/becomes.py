@@ -74,11 +74,11 @@ class Becomes:
 
     def __call__(
         self, found: pa.Table, table: Held, deletes: Mapping[str, Order]
-    ) -> tuple[pa.Table, dict[int, Refusal]]:
+    ) -> tuple[pa.Table, dict[int, Refusal], int]:
         """Return the rows that mutations leave, and which changes cannot be applied.
 
         Deleted rows are among them. The last column says that a row is decided, whatever the table
-        has.
+        has. The number is that of the keys whose row is known to stay as it is.
         """
         shape, floors = self.shape, self.floors
         hard = self._hard(found, table)
@@ -95,11 +95,11 @@ class Becomes:
         schema = without_metadata(schema_of(shape)).append(pa.field(mark, pa.bool_()))
         rows = _as_rows(easy, schema)
         if not hard and floors.truncate == OLDEST:
-            return rows, {}
+            return rows, {}, 0
         those = found.filter(is_hard)
-        decided, failed = self._decided(those, self._held(those, table), deletes)
+        decided, failed, unchanged = self._decided(those, self._held(those, table), deletes)
         marked = [{**row, mark: True} for row in decided]
-        return pa.concat_tables([rows, pa.Table.from_pylist(marked, schema)]), failed
+        return pa.concat_tables([rows, pa.Table.from_pylist(marked, schema)]), failed, unchanged
 
     def _hard(self, found: pa.Table, table: Held) -> set[str]:
         """Return the keys whose rows Python decides on."""
@@ -123,14 +123,15 @@ class Becomes:
 
     def _decided(
         self, found: pa.Table, held: Mapping[str, Mapping[str, Any]], deletes: Mapping[str, Order]
-    ) -> tuple[list[dict[str, Any]], dict[int, Refusal]]:
-        """Return what rows of hard keys become, and which changes cannot be applied."""
+    ) -> tuple[list[dict[str, Any]], dict[int, Refusal], int]:
+        """Return what rows of hard keys become, failed changes, and how many rows stay."""
         shape, floor = self.shape, self.floors.truncated
         batch: dict[str, list[dict[str, Any]]] = {key: [] for key in held}
         for one in found.to_pylist(maps_as_pydicts="strict"):
             batch.setdefault(one["key"], []).append(one)
         rows: list[dict[str, Any]] = []
         failures: dict[int, Refusal] = {}
+        unchanged = 0
         for key, changes in batch.items():
             row = held.get(key)
             stored = None if row is None else _state(row[COLUMN], shape.values(row))
@@ -141,10 +142,12 @@ class Becomes:
                 state = merged(stored, mutations, floor, deletes.get(key, OLDEST))
                 if state is not UNSET:
                     rows.append({**shape.row(named, state.values), COLUMN: row_state(state)})
+                elif changes:
+                    unchanged += 1
             except Exception as error:  # noqa: BLE001 - one key must not end the run
                 why = apply_failed(error, "", _STEP)
                 failures |= {one[NUMBER]: why for one in changes if one[NUMBER] is not None}
-        return rows, failures
+        return rows, failures, unchanged
 
 
 def keys_in(found: pa.Table, shape: Shape) -> pa.Table:

@@ -85,7 +85,7 @@ class LogContent:
             return schema_of(shape).empty_table()
         floors = Floors(truncated=self.known.truncated(target))
         becomes = Becomes(shape, floors, has_patches=False)
-        rows, _ = becomes(mutations, _NoRows([*shape.schema.names, COLUMN]), {})
+        rows, *_ = becomes(mutations, _NoRows([*shape.schema.names, COLUMN]), {})
         return rows.drop_columns(rows.column_names[-1:])
 
     def _newest(self, rows: pa.Table) -> pa.Table:

@@ -12,8 +12,8 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import FIRST_REASONS, check_keys, too_many
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.log import log_rows
+from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.merge.facts import chosen_rows, columns_of
-from changewire.engines.merge.log import LocalLog
 from changewire.engines.options import Limit, allowed
 from changewire.tables.routing import Routing
 
@@ -22,20 +22,21 @@ class Landing:
     """Appends decoded rows to a log, each element once.
 
     Attributes:
+        log: The log.
         number: The number of the next batch, which errors name.
         has_keys: Whether the log has a change with a key.
     """
 
     def __init__(
         self,
-        log: LocalLog,
+        log: AppendedLog,
         decode_options: DecodeOptions,
         max_dead_letters: Limit | None = None,
         routing: Routing | None = None,
     ) -> None:
         """Take a log; the routing is that of its tables, None without any."""
         self.number: int = 0
-        self._log, self._decode_options, self._routing = log, decode_options, routing
+        self.log, self._decode_options, self._routing = log, decode_options, routing
         self._max_dead_letters = max_dead_letters
         self.has_keys: bool = log.version >= 0
 
@@ -50,7 +51,7 @@ class Landing:
         The commit gives transactions their numbers; without rows and numbers there is no
         commit. A check is called with the version of the log that the commit follows.
         """
-        log = self._log
+        log = self.log
         log.refresh()
         if check is not None:
             check()

@@ -69,7 +69,7 @@ class TableMerge:
         while True:
             self.log.add_refused(self.batch, failures)
             deletes = self._deletes(found)
-            rows, failed = becomes(found, table, deletes)
+            rows, failed, unchanged = becomes(found, table, deletes)
             failures |= failed
             try:
                 done = self._merged(table, rows)
@@ -78,7 +78,8 @@ class TableMerge:
                 if not broken:
                     raise error.cause from None
             else:
-                merged = MergedRows(done, self.floors.truncate > OLDEST, rescued)
+                asked, is_truncated = len(rows) + unchanged, self.floors.truncate > OLDEST
+                merged = MergedRows(done, asked, is_truncated, rescued)
                 return MergedTable(counts + done, failures, merged)
             numbers = found[NUMBER].to_pylist()
             refused = {numbers[i]: constraint_refusal(name) for i, name in broken.items()}

@@ -84,6 +84,19 @@ def _snapshot(spark: SparkSession, table: str) -> Any | None:
         return None
 
 
+def source_rows(merged: DataFrame) -> int | None:
+    """Return how many rows a MERGE of Delta was given, by what it returned; None if unknown."""
+    if is_remote(merged.sparkSession):
+        return None
+    hidden: Any = merged
+    plan = hidden._jdf  # noqa: SLF001 - there is no public name
+    try:
+        metrics = plan.queryExecution().commandExecuted().commandPhysicalPlan().metrics()
+        return int(metrics.get("numSourceRows").get().value())
+    except _UNKNOWN:
+        return None
+
+
 def last_progress(query: Any) -> str | None:
     """Return what Spark reported last of a query, as its JSON; None if there is nothing yet.
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from changewire.engines.errors import OutputError, OwnerError, StreamError
-from changewire.engines.merge.log import LocalLog
+from changewire.engines.log import log_schema
+from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.stream.reader import TopicReader
 from changewire.engines.stream.source import EARLIEST, LATEST, Place, Source
 
@@ -23,13 +24,13 @@ _SHORTER: Final = (
 def has_positions(path: str) -> bool:
     """Whether a stream without Spark writes to a log."""
     try:
-        log = LocalLog(path, None)
+        log = AppendedLog(path, log_schema())
     except OutputError:
         return False
     return log.version >= 0 and log.number_of(_app_of(log)) is not None
 
 
-def _app_of(log: LocalLog) -> str:
+def _app_of(log: AppendedLog) -> str:
     return f"changewire/{log.id}"
 
 
@@ -43,7 +44,7 @@ class Positions:
         gaps: Offsets without a record since the last commit.
     """
 
-    def __init__(self, log: LocalLog, source: Source) -> None:
+    def __init__(self, log: AppendedLog, source: Source) -> None:
         """Read the offsets in the log; it is created if it does not exist."""
         self.next: dict[Place, int] = {}
         self.ends: dict[Place, int] = {}

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import deltalake
+import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
 from changewire.engines.kafka_options import address
 from changewire.engines.log import log_schema
+from changewire.engines.merge.appended import AppendedLog
+from changewire.engines.merge.applying import Applying
 from changewire.engines.merge.delta import check_path
 from changewire.engines.merge.landing import Landing
 from changewire.engines.merge.log import LocalLog
@@ -38,6 +40,7 @@ from changewire.engines.stream.told import Committed, ToldBatches
 from changewire.engines.stream.upkeep import Upkeep
 from changewire.engines.typed.decode import decoder_of
 from changewire.tables.names import absolute, is_path
+from changewire.tables.routing import Routing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,33 +114,33 @@ def stream(
 
 def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = False) -> Outcome:
     """Stream topics to a log and tables, as `stream` does."""
-    source, how = source_of(topics), None
+    source, how, routing = source_of(topics), None, None
     options, decode_options, tables = asked.stream, asked.decode_options, asked.tables
     if source.most is not None:
         options = replace(options, batch_size=source.most)
     if tables is not None:
         how = local_options(decode_options, tables, log=options.log, adopt_table=adopt_table)
+        routing = how.routing
     options = replace(options, log=_log_path(options.log))
     decoder = decoder_of(decode_options, "json")
     told = ToldBatches(decoder, options.listener, show_values=options.show_values)
     begun = time.perf_counter()
     with signalled() as received, topic_reader(source, options.listener.notice) as reader:
         places = reader.look()
-        target = None if how is None else how.routing.template.text
-        log = LocalLog(options.log, target, log_schema(decoder.schema()))
+        log, applying = _opened(options.log, how, log_schema(decoder.schema()))
         query = log.id
         with claimed(options.log):
             log.refresh()
-            stream = _Stream(log, reader, source, options, how, told)
+            stream = _Stream(log, reader, source, options, told, routing, applying)
             stream.begin(places)
             ready = time.perf_counter()
             stream.run(lambda: bool(received))
     from confluent_kafka import libversion
 
-    engine = f", delta-rs {deltalake.__version__}, librdkafka {libversion()[0]}"
-    found = told.outcome(address(topics), options.log, engine, has_tables=how is not None)
+    found = told.outcome(address(topics), options.log, has_tables=how is not None)
+    engine = f"{found.engine}, librdkafka {libversion()[0]}"
     totals = told.totals(query, received[0].name if received else None)
-    return replace(found, stream=totals, start_seconds=ready - begun)
+    return replace(found, engine=engine, stream=totals, start_seconds=ready - begun)
 
 
 @dataclass
@@ -148,22 +151,22 @@ class _Stream:
     nothing that the log does not have: the next run reads behind it, and merges the rest.
     """
 
-    log: LocalLog
+    log: AppendedLog
     reader: TopicReader
     source: Source
     options: LocalStream
-    tables: LocalOptions | None
     told: ToldBatches
+    routing: Routing | None = None
+    applying: Applying | None = None
 
     def __post_init__(self) -> None:
         """Read how far the log is."""
         log, options, decoder = self.log, self.options, self.told.decoder
-        routing = None if self.tables is None else self.tables.routing
         self._positions = Positions(log, self.source)
         self._gathering = Gathering(self.reader, self._positions, decoder, options)
-        self._landing = Landing(log, decoder.decode_options, options.max_dead_letters, routing)
-        self._landing.has_keys = routing is not None and log.has_keys()
-        self._upkeep = Upkeep(log, options, self.tables, self.told)
+        self._landing = Landing(log, decoder.decode_options, options.max_dead_letters, self.routing)
+        self._landing.has_keys = self.routing is not None and log.has_keys()
+        self._upkeep = Upkeep(log, options, self.applying, self.told)
         self._schema = decoder.schema()
         self._looked = time.monotonic()
 
@@ -251,6 +254,16 @@ def _asked(
     if others:
         raise ValueError(f"{', '.join(others)}: only with a target")
     return DecodeOptions(format, elements_as=elements_as, **of_messages), None
+
+
+def _opened(
+    path: str, how: LocalOptions | None, columns: pa.Schema
+) -> tuple[AppendedLog, Applying | None]:
+    """Return the log, and what merges its changes into tables; None without tables."""
+    if how is None:
+        return AppendedLog(path, columns), None
+    log = LocalLog(path, how.routing.template.text)
+    return log, Applying(log, how)
 
 
 def _log_path(log: str) -> str:

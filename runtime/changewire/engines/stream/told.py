@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from changewire.engines.arrow.groups import count
 from changewire.engines.batch_lines import (
     AppliedBatches,
     BatchProgress,
@@ -16,10 +17,10 @@ from changewire.engines.batch_lines import (
 from changewire.engines.by_table import Applied
 from changewire.engines.counts import ConservationError, Counts, MessageCounts
 from changewire.engines.decode import Decoder
+from changewire.engines.merge.tally import Tally
 from changewire.engines.messages import counts_of
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.outcome import Outcome, StreamTotals
-from changewire.engines.python.groups import Tally, count
 from changewire.engines.stream.batch import Batch
 
 _MILLISECONDS = 1000
@@ -77,7 +78,8 @@ class ToldBatches:
         """Add a batch that is in the log, and report it."""
         self._batches += 1
         self._gaps, self._lag = self._gaps + one.gaps, one.lag
-        self._tally.add(one.rows, one.known)
+        self._tally.add(one.rows)
+        self._tally.landed(one.known)
         progress = _progress(one, counts)
         if self._listener.notice is not None:
             self._listener.notice(committed_text(progress))
@@ -92,11 +94,9 @@ class ToldBatches:
         """Add what became of changes in tables, and report it."""
         self._applied.add(batch, merged, seconds)
 
-    def outcome(self, source: str, log: str, engine: str, *, has_tables: bool) -> Outcome:
+    def outcome(self, source: str, log: str, *, has_tables: bool) -> Outcome:
         """Return the outcome of a stream that is at its end, but for its totals."""
-        return self._tally.outcome(
-            [source], log, engine, self._applied.merged if has_tables else None
-        )
+        return self._tally.outcome([source], log, self._applied.merged if has_tables else None)
 
     def totals(self, query: str, signal: str | None) -> StreamTotals:
         """Return the totals of the stream."""

@@ -7,9 +7,8 @@ from contextlib import suppress
 
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
+from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.merge.applying import Applying
-from changewire.engines.merge.log import LocalLog
-from changewire.engines.merge.options import LocalOptions
 from changewire.engines.options import BatchId
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.stream.options import LocalStream
@@ -20,11 +19,11 @@ class Upkeep:
     """Work between batches: merges into tables, and compactions."""
 
     def __init__(
-        self, log: LocalLog, options: LocalStream, tables: LocalOptions | None, told: ToldBatches
+        self, log: AppendedLog, options: LocalStream, applying: Applying | None, told: ToldBatches
     ) -> None:
-        """Take a log, and how its tables are written; None without tables."""
+        """Take a log, and what merges its changes into tables; None without tables."""
         self._log, self._options, self._told = log, options, told
-        self._applying = None if tables is None else Applying(log, tables)
+        self._applying = applying
         self._is_due, self._has_landed = True, False  # a run that was killed may have left changes
         self._applied = self._compacted = time.monotonic()
 
@@ -42,7 +41,7 @@ class Upkeep:
         if every is not None and options.continuous and now - self._compacted >= every:
             self._compact()
         if self._applying is not None and (is_idle or is_over) and not self._is_due:
-            self._log.finish()
+            self._applying.finish()
 
     def _apply(self, batch: BatchId) -> None:
         assert self._applying is not None  # noqa: S101 - for type checkers

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from changewire.engines.errors import OutputError
+from changewire.engines.partitions import transform_fault
 from changewire.engines.settings import Settings
 from changewire.engines.typed.auto import CarriedColumn
 from changewire.engines.typed.there import ShapeT, TableRules, TableThere
@@ -32,7 +33,8 @@ def layout_fault(
         if not isinstance(types[name], str):
             return f"column {name!r} is {sql_name(types[name])}, which has no order"
     faults = (
-        rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
+        transform_fault(one, types[one.column])
+        or rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
         for one in settings.partition_by or ()
     )
     return next(filter(None, faults), None)

@@ -99,6 +99,27 @@ def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) 
         assert found[1][1]
 
 
+def test_accounts_are_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """Changes of a source that went back to older sequences are not newer, as rows and patches."""
+    given: dict[str, Any] = {"row_image": {"d.items": "patch"}}
+    theirs, ours = SparkLake(tmp_path / "spark"), Lake(tmp_path / "local")
+    lines, numbers = list[str](), []
+    for start, orders in enumerate(((5, 6), (3, 4))):
+        each = [
+            message("UPDATE_AFTER", order, {"id": 1, "name": f"{order}"}, table=table)
+            for table in ("orders", "items")
+            for order in orders
+        ]
+        batch = records(*each, start=10 * start)
+        theirs.send_records(batch)
+        theirs.apply_messages(spark, format="dataworks-json", metrics=lines.append, **given)
+        numbers.append(numbers_of(ours.apply_records(batch, **given)))
+    found = [one for line in lines if (one := json.loads(line).get("changes_by_table"))]
+    assert found == numbers
+    assert [*found[0].values()] == [{"changes": 2, "inserted": 1, "replaced": 1}] * 2
+    assert [*found[1].values()] == [{"changes": 2, "replaced": 1, "not_newer": 1}] * 2
+
+
 def faults(found: pa.Table) -> list[str]:
     """Return rows that differ, in an order of their own."""
     return sorted(json.dumps(row) for row in found.to_pylist())

@@ -90,7 +90,7 @@ def rows_of_log(effects: DataFrame, shape: Shape, floor: Order = OLDEST) -> Data
     found = effects.where(F.col(FAILURE).isNull())
     rows = becomes(found, shape, Held(floor=floor), has_hard=True)
     columns = (NAMED, CONTENT, STATE)
-    decided = rows.hard.where(F.col(FAILURE).isNull()) if rows.hard is not None else rows.easy
+    decided = rows.hard.where(F.col(STATE).isNotNull()) if rows.hard is not None else rows.easy
     return rows.easy.select(*columns).unionByName(decided.select(*columns))
 
 

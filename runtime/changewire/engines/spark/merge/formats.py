@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias, cast
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.functions import partitioning
 from pyspark.sql.types import (
@@ -22,9 +22,10 @@ from pyspark.sql.types import (
     TimestampNTZType,
 )
 
+from changewire.engines.by_table import MergedRows
 from changewire.engines.partitions import TIMES, Partition, delta_fault
 from changewire.engines.settings import NONE, Settings
-from changewire.engines.spark.jvm import local_rows, log_size
+from changewire.engines.spark.jvm import local_rows, log_size, source_rows
 from changewire.engines.spark.merge.constraints import identity_columns
 from changewire.engines.spark.merge.shapes import arrow_schema
 from changewire.engines.spark.parts import quoted, split_name
@@ -140,10 +141,11 @@ class Delta:
         """Return what a MERGE gives new rows in columns of others: Delta knows it."""
         return {}
 
-    def merged(self, found: list[Row]) -> Counter[str]:
-        """Return how many rows a MERGE ``inserted``, ``updated`` and ``deleted``."""
-        row = found[0].asDict()
-        return +Counter({name: row[f"num_{name}_rows"] for name in _COUNTS})
+    def merged(self, found: DataFrame) -> MergedRows:
+        """Return what a MERGE did, by what it returned."""
+        row = found.collect()[0].asDict()
+        rows = +Counter({name: row[f"num_{name}_rows"] for name in _COUNTS})
+        return MergedRows(rows, asked=source_rows(found))
 
 
 class Iceberg:
@@ -240,8 +242,9 @@ class Iceberg:
         needed = (one for one in columns.fields if one.name in others and not one.nullable)
         return {quoted(one.name): f"CAST(NULL AS {one.dataType.simpleString()})" for one in needed}
 
-    def merged(self, found: list[Row]) -> None:
-        """Return nothing: a MERGE of Iceberg does not say how many rows it changed."""
+    def merged(self, found: DataFrame) -> MergedRows:  # noqa: ARG002 - it says nothing
+        """Return that nothing is known: a MERGE of Iceberg does not say what it did."""
+        return MergedRows(None)
 
 
 TableFormat: TypeAlias = Delta | Iceberg

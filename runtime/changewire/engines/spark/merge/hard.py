@@ -111,8 +111,9 @@ def _input_type(shape: Shape) -> StructType:
 def decided_type(shape: Shape) -> StructType:
     """Return the columns of decided rows.
 
-    A row with `FAILURE` is a change that cannot be applied, at its position; any other one is what
-    the row of a key becomes, by the change at a position, or by all without one.
+    A row with `FAILURE` is a change that cannot be applied, at its position. One with `STATE` is
+    what the row of a key becomes, by the change at a position, or by all without one. A row with
+    neither is a key whose row stays as it is.
     """
     return StructType(
         [
@@ -138,7 +139,7 @@ class Decide:
         self._with_steps = with_steps
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield what the row of each key becomes, if that differs from the current row."""
+        """Yield what the row of each key becomes, without `STATE` if it stays as it is."""
         schema = arrow_schema(decided_type(self._shape))
         found: list[dict[str, Any]] = []
         for _, group in groupby(_dictionaries(batches), key=itemgetter("key")):
@@ -171,6 +172,8 @@ class Decide:
             yield from steps
             if state is not UNSET:
                 yield self._row(named, state)
+            elif first is not None:
+                yield {NAMED: named}
         except _FATAL:
             raise
         except Exception as error:  # noqa: BLE001 - one key must not end the stream

@@ -295,10 +295,10 @@ class BatchMerge:
             return
         with persisted(rows.hard) as kept:
             failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
-            ((number,),) = kept.agg(F.count(FAILURE)).collect()
-            if number:
+            ((number, failures, states),) = kept.agg(*map(F.count, ("*", FAILURE, STATE))).collect()
+            if failures:
                 self.refused.by_place.append(failed.localCheckpoint())
-            good = kept.where(F.col(FAILURE).isNull())
+            good = kept.where(F.col(STATE).isNotNull())
             if asks:
                 steps = good.where(F.col(PLACE[0]).isNotNull())
                 if not part.keeps_deleted:
@@ -309,12 +309,16 @@ class BatchMerge:
             if spoilt is None:
                 good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
                 every = rows.easy.unionByName(good.select(*rows.easy.columns))
-                self._merged(part, every, how.there)
+                self._merged(part, every, how.there, unchanged=number - failures - states)
                 return
         self._write(part, _without(found, spoilt, how), how, round + 1)
 
-    def _merged(self, part: TablePart, rows: DataFrame, there: There) -> None:
+    def _merged(
+        self, part: TablePart, rows: DataFrame, there: There, *, unchanged: int = 0
+    ) -> None:
         done = part.table.merge(rows, part.shape, there, keeps_deleted=part.keeps_deleted)
+        if done.asked is not None:
+            done = done._replace(asked=done.asked + unchanged)
         self.tally.add_merged(part, done)
 
     def _fitting(self, part: TablePart, found: DataFrame, how: _How) -> DataFrame:

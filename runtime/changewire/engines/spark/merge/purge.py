@@ -51,5 +51,5 @@ def purge(
     statement = f"MERGE INTO {one.identifier} t USING {{source}} s ON {_IS_SAME} "
     statement += f"WHEN MATCHED AND t.{COLUMN}.deleted THEN DELETE"
     formats.refresh(spark, one.target)
-    merged = formats.merged(run_merge(spark, one.target, statement, places))
-    return None if merged is None else merged["deleted"]
+    rows = formats.merged(run_merge(spark, one.target, statement, places)).rows
+    return None if rows is None else rows.get("deleted", 0)

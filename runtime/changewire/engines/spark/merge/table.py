@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import (
@@ -21,6 +20,7 @@ from changewire.engines.applied import (
     property_value,
     source_in,
 )
+from changewire.engines.by_table import MergedRows
 from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.retries import WriteConflictError, retried
@@ -163,16 +163,13 @@ class SparkTable:
         is_older = is_newer("s", f"t.{COLUMN}")
         statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
         statement += "WHEN MATCHED THEN DELETE"
-        found = run_merge(spark, self.target, statement, newest)
-        merged = self.format.merged(found)
-        return None if merged is None else merged["deleted"]
+        rows = self.format.merged(run_merge(spark, self.target, statement, newest)).rows
+        return None if rows is None else rows.get("deleted", 0)
 
     def merge(
         self, rows: DataFrame, shape: Shape, there: There, *, keeps_deleted: bool
-    ) -> Counter[str] | None:
-        """Merge rows, one for each key; return how many were inserted, updated and deleted.
-
-        None if the format of the table does not say it.
+    ) -> MergedRows:
+        """Merge rows, one for each key; return what it did.
 
         Those that are ``decided`` replace their row, others do so if they are newer. Columns that
         changes do not write are left as they are.
@@ -244,12 +241,12 @@ def _statement(
     return f"MERGE INTO {identifier} t USING {{source}} s ON {is_same} {' '.join(clauses)}"
 
 
-def run_merge(spark: SparkSession, table: str, statement: str, source: DataFrame) -> list[Row]:
+def run_merge(spark: SparkSession, table: str, statement: str, source: DataFrame) -> DataFrame:
     """Return what a MERGE returns; it is tried again if another writer came first."""
 
-    def run() -> list[Row]:
+    def run() -> DataFrame:
         try:
-            return spark.sql(statement, source=source).collect()
+            return spark.sql(statement, source=source)
         except RAISED as error:
             if _CONFLICT.search(full_text(error)) is None:
                 raise

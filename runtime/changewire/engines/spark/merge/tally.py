@@ -44,13 +44,14 @@ class Tally:
         for key, one in found.items():
             self.changes[key] = self.changes.get(key, TableChanges()).plus(one)
 
-    def add_merged(self, part: TablePart, rows: Mapping[str, int] | None) -> None:
+    def add_merged(self, part: TablePart, done: MergedRows) -> None:
         """Add what a MERGE did to the rows of a table, by its own numbers."""
-        self.counts += Counter(rows or {})
-        one = self._merged(part)
+        self.counts += Counter(done.rows or {})
+        rescued = self._merged(part).rescued
+        is_truncated = part.truncate > OLDEST
         self.merged[part.target] = (
             part.keys,
-            one._replace(rows=rows, is_truncated=part.truncate > OLDEST),
+            done._replace(is_truncated=is_truncated, rescued=rescued),
         )
 
     def add_fitted(self, part: TablePart, found: DataFrame) -> int:
