@@ -226,8 +226,8 @@ def native_sanitize(session: nox.Session) -> None:
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Show what changewire does, on example messages: in Spark, or without it where Java lacks."""
-    install_wheel(session, ("cli", "spark"))
+    """Show what changewire does, on example messages."""
+    install_wheel(session, ("cli", "delta"))
     session.run("python", "-m", "examples.demo", *session.posargs)
 
 
@@ -590,7 +590,7 @@ def quick_start(session: nox.Session) -> None:
     """Install each wheel of ``build/wheels`` that fits, and run the quick start."""
     for name in ("any", f"{platform.machine()}-unknown-linux-gnu"):
         (wheel,) = (ROOT / "build" / "wheels" / name).glob("*.whl")
-        session.install("--force-reinstall", f"--constraint={PINS}", f"{wheel}[cli]")
+        session.install("--force-reinstall", f"--constraint={PINS}", f"{wheel}[cli,delta]")
         with tempfile.TemporaryDirectory() as elsewhere, session.chdir(elsewhere):
             session.run("python", str(ROOT / "examples" / "quickstart.py"))
             inputs = ROOT / "examples" / "dataworks_json" / "items.jsonl.gz"

@@ -14,7 +14,8 @@ import psutil
 from benchmarks import messages
 from benchmarks.tables import Result
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.python import run as run_engine
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 
 _MB = 2**20
 
@@ -40,7 +41,7 @@ def run(*, megabytes: int) -> Iterator[Result]:
     text = (
         f"To reach: flat. From 20 % to the end it grew by {growth:.0f} MB of {megabytes} MB read."
     )
-    title = f"Resident memory while {megabytes} MB ({total} messages) stream to Parquet"
+    title = f"Resident memory while {megabytes} MB ({total} messages) stream to a log"
     yield Result(title, ("read", "MB"), rows, text, {"bytes": samples})
 
 
@@ -59,13 +60,8 @@ def _samples(pipe: str, folder: str, total: int) -> list[int]:
     def sample(_: int) -> None:
         samples.append(process.memory_info().rss)
 
-    outcome = run_engine(
-        [pipe],
-        str(Path(folder, "out")),
-        decode_options=DecodeOptions(messages.FORMAT),
-        shape="json-lines",
-        progress=sample,
-    )
+    asked = FileRun(DecodeOptions(messages.FORMAT), shape="json-lines", progress=sample)
+    outcome = land([pipe], str(Path(folder, "out")), asked)
     if outcome.counts.changes != total:
         raise RuntimeError(f"{total} messages went in, {outcome.counts.changes} changes came out")
     print(f"streamed {total} messages in {time.perf_counter() - start:.0f} s")

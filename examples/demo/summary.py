@@ -19,7 +19,7 @@ from changewire.engines.outcome import Outcome
 _NUMBERS: Final = ("messages", "elements", "changes", "controls", "dead_letters")
 
 
-def show(console: Console, outcomes: Mapping[str, Outcome], lack: str | None) -> None:
+def show(console: Console, outcomes: Mapping[str, Outcome]) -> None:
     """Summarize the run in a sentence, and show that nothing was lost."""
     total = Counter[str]()
     for outcome in outcomes.values():
@@ -43,8 +43,6 @@ def show(console: Console, outcomes: Mapping[str, Outcome], lack: str | None) ->
         f"the logs were written. {engine}, {seconds:.1f} seconds."
     )
     indented(console, note, "dim")
-    if lack is not None:
-        indented(console, f"{lack}: this ran without Spark, with the same result.", "yellow")
     _show_table(console, outcomes)
 
 
@@ -71,7 +69,7 @@ def show_next(console: Console, output: Path) -> None:
     lies.add_column()
     lies.add_column(overflow="fold")
     lies.add_row("Reports", f"{output}/*/report.html")
-    lies.add_row("Logs", f"{output}/*/log (Parquet)")
+    lies.add_row("Logs", f"{output}/*/log (Delta)")
     console.print(Padding(lies, (0, 2, 1, 2), expand=False))
     users = os.path.relpath(INPUTS / "aerospike_json" / "users.jsonl")
     topic = os.path.relpath(INPUTS / "mixed")

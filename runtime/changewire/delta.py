@@ -22,6 +22,7 @@ try:
     from changewire.engines.merge.rebuild import rebuild
     from changewire.engines.merge.replay import replay
     from changewire.engines.merge.verify import verify
+    from changewire.engines.stream.run import stream
 except ImportError as _error:
     raise ImportError(f"changewire.delta needs deltalake: {install('delta')}") from _error
 
@@ -36,9 +37,11 @@ from changewire.engines.errors import (
     StreamError,
     TooManyDeadLettersError,
 )
+from changewire.engines.kafka_options import KafkaOptionsError, KafkaSourceError
 from changewire.engines.options import ApplyKeywords, TableKeywords
 from changewire.engines.outcome import Outcome
 from changewire.engines.settings import TableSettings
+from changewire.engines.stream.options import StreamKeywords
 from changewire.engines.typed.schemas import ArrowSchema, RowSchema
 
 __all__ = [
@@ -46,6 +49,8 @@ __all__ = [
     "ArrowSchema",
     "ConflictError",
     "ConservationError",
+    "KafkaOptionsError",
+    "KafkaSourceError",
     "KeysMissingError",
     "Messages",
     "Outcome",
@@ -54,6 +59,7 @@ __all__ = [
     "Replayed",
     "RowSchema",
     "StreamError",
+    "StreamKeywords",
     "TableKeywords",
     "TableSettings",
     "TooManyDeadLettersError",
@@ -63,5 +69,6 @@ __all__ = [
     "close_dead_letters",
     "rebuild",
     "replay",
+    "stream",
     "verify",
 ]

@@ -31,10 +31,10 @@ from changewire.engines.settings import TableSettings
 from changewire.extras import install
 
 try:
+    from changewire.engines.kafka_options import KafkaOptionsError, KafkaSourceError
     from changewire.engines.spark.decode import DecodedFrames, RowsAs, decode
     from changewire.engines.spark.history.query import history
     from changewire.engines.spark.history.trace import trace
-    from changewire.engines.spark.kafka.options import KafkaOptionsError, KafkaSourceError
     from changewire.engines.spark.kafka.read import read_kafka
     from changewire.engines.spark.log.close import close_dead_letters
     from changewire.engines.spark.log.land import land

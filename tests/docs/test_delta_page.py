@@ -10,9 +10,11 @@ import pytest
 from deltalake import DeltaTable
 from tests.docs.pages import blocks
 from tests.samples import MIXED_COUNTS, mixed_messages
+from tests.support.topics import create, produce
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
+from changewire.framing import Position, Record
 
 PAGE = "docs/delta.md"
 
@@ -24,20 +26,25 @@ def content() -> dict[Path, list[Any]]:
 
 
 def test_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Python makes a log and tables, once; the command then finds everything in the log."""
     monkeypatch.chdir(tmp_path)
     Path("topic.jsonl").write_bytes(b"\n".join(m for m in mixed_messages() if m is not None))
-    names: dict[str, Any] = {}
+    create(kafka, "users", "orders")
+    at = Position(topic="users", partition=0)
+    produce(kafka, [Record(None, value, at) for value in mixed_messages()])
+    names: dict[str, Any] = {"servers": kafka}
     for block in blocks(PAGE):
         exec(block, names)  # noqa: S102 - our own text
-    assert f"{MIXED_COUNTS['dead_letters']} {{'inserted': " in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"{MIXED_COUNTS['dead_letters']} {{'inserted': " in printed
+    assert "\n1 0\n" in printed
     users = DeltaTable("typed/tables/shop/users").to_pyarrow_table().select(["name", "age"])
     assert users.to_pylist() == [{"name": None, "age": 41}]
     rows = content()
     assert any(rows.values())
-    (command,) = blocks(PAGE, "console")
+    command, *_ = blocks(PAGE, "console")
     words = shlex.split(command.removeprefix("$ ").replace("\\\n", ""))
     ended = CliRunner().invoke(app, words[1:], catch_exceptions=False)
     assert ended.exit_code == 0

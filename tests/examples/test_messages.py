@@ -29,8 +29,9 @@ from tests.variants import variant_of, variants
 
 import changewire as cw
 from changewire.changes.decode_options import AUTO, DecodeOptions
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 from changewire.engines.outcome import Outcome
-from changewire.engines.python import run
 from changewire.framing import expand, read
 from changewire_messages import FORMATS as PACKAGES
 from changewire_messages.aerospike_json import models as wire
@@ -66,10 +67,10 @@ def run_examples(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outco
     """Decode the files of each folder, by the engine without Spark."""
     output = tmp_path_factory.mktemp("output")
     return {
-        folder: run(
+        folder: land(
             expand([str(ROOT / folder)]),
             str(output / folder),
-            decode_options=DecodeOptions(FORMATS.get(folder, AUTO)),
+            FileRun(DecodeOptions(FORMATS.get(folder, AUTO))),
         )
         for folder in FOLDERS
     }

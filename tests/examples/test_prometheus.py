@@ -12,8 +12,8 @@ from urllib.request import urlopen
 from examples.prometheus import GAUGES, NAMED, TOTALS, Metrics, server
 from tests.docs.pages import ROOT, all_blocks
 
+from changewire.engines.batch_lines import BatchProgress
 from changewire.engines.counts import Counts, MessageCounts
-from changewire.engines.spark.stream.progress import BatchProgress
 
 PAGE = "docs/operate/monitoring.md"
 LINE: dict[str, Any] = {

@@ -15,7 +15,8 @@ from tests.samples import FORMAT, mixed_messages
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
-from changewire.engines.spark.run import run
+from changewire.engines.options import FileRun
+from changewire.engines.spark.run import run_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -77,7 +78,7 @@ def test_a_run(tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").write_bytes(b"".join(messages))
     files = [str(tmp_path / f"{name}.jsonl") for name in ("a", "b")]
     once = did([message.strip() for message in messages])
-    assert run(files, str(tmp_path / "out"), decode_options=OPTIONS).native == once.plus(once)
+    assert run_files(files, str(tmp_path / "out"), FileRun(OPTIONS)).native == once.plus(once)
 
 
 def test_nothing_without_a_kernel(spark: SparkSession) -> None:

@@ -26,7 +26,8 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.cli import findings
 from changewire.engines import native
 from changewire.engines.decode import Decoder
-from changewire.engines.python import run
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.decode import TypedDecoder
 
@@ -224,7 +225,7 @@ def test_report(tmp_path: Path) -> None:
     """A run in Python says what the kernel did."""
     file = tmp_path / "messages.jsonl"
     file.write_bytes(GOOD + b"\n" + b"[]\n")
-    outcome = run([str(file)], str(tmp_path / "out"), decode_options=OPTIONS)
+    outcome = land([str(file)], str(tmp_path / "out"), FileRun(OPTIONS))
     assert outcome.native is not None
     assert (outcome.native.messages, outcome.native.declined) == (2, 1)
 

@@ -14,7 +14,8 @@ from tests.plugins.test_formats import BATCH, DROPPED, PLACED
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.python import run
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 
 GROUP = "changewire.adapters"
 ADAPTERS = "tests.plugins.shop_adapter"
@@ -188,7 +189,7 @@ def test_every_message_is_counted(
     lines = [PLACED, BATCH, b"{", b'{"kind":"dropped","order":"x"}']
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
     out = tmp_path / "out"
-    outcome = run([str(tmp_path / "in.jsonl")], str(out), decode_options=DecodeOptions(FORMAT))
+    outcome = land([str(tmp_path / "in.jsonl")], str(out), FileRun(DecodeOptions(FORMAT)))
     counts = outcome.counts
     assert (counts.changes, counts.controls, counts.dead_letters) == kinds
     assert counts.elements == sum(kinds)

@@ -43,6 +43,17 @@ def typed(file: str, lake: str, row: cwd.RowSchema | cwd.ArrowSchema) -> int:
     closed: int = cwd.close_dead_letters(
         f"{lake}/log", where="code = 'wrong-type'", by="ann", why="sent again"
     )
+    more: cwd.StreamKeywords = {"continuous": False, "batch_every": 1.0, "notice": print}
+    try:
+        cwd.stream(
+            {"kafka.bootstrap.servers": "h:1", "subscribe": "t"},
+            format="auto",
+            log=f"{lake}/log",
+            target=f"{lake}/{{table}}",
+            **more,
+        )
+    except (cwd.KafkaOptionsError, cwd.KafkaSourceError) as error:
+        raise SystemExit(str(error)) from None
     return outcome.counts.by_error_code["wrong-type"] - closed
 
 

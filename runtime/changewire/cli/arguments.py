@@ -20,6 +20,7 @@ from changewire.engines.options import (
     TableOptions,
     log_of,
 )
+from changewire.engines.stream.options import LocalStream
 
 _WORDS: Final = ("auto", "json", "embedded", "variant")
 _DELTA: Final = TABLE_FORMATS[0]
@@ -52,6 +53,38 @@ def stream_options(
     try:
         log = log_of(whole(output), table_format)
         return StreamOptions(log, checkpoint, table_format, trigger, limit, apply_trigger=every)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def local_stream(
+    output: str,
+    *,
+    is_continuous: bool,
+    max_dead_letters: str | None,
+    show_values: bool,
+    every: Mapping[str, str | None],
+) -> LocalStream:
+    """Return how a stream without Spark is written below an output folder.
+
+    `every` has times by the names of `LocalStream`, which are None if they are not given.
+
+    Raises:
+        typer.BadParameter: The limit of dead letters is neither a number nor a share, or a time is
+            not valid, or needs `is_continuous`.
+    """
+    for name in ("apply_every", "compact_every"):
+        if every[name] is not None and not is_continuous:
+            raise typer.BadParameter(f"--{name.replace('_', '-')}: only with --continuous")
+    seconds: Any = {name: seconds_of(text) for name, text in every.items() if text is not None}
+    try:
+        return LocalStream(
+            log_of(whole(output), _DELTA),
+            continuous=is_continuous,
+            max_dead_letters=limit_of(max_dead_letters),
+            show_values=show_values,
+            **seconds,
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from rich.table import Table
 from rich.text import Text
 
-from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.values import READ_IN_UTC
 from changewire.cli.ending import REJECTED
 from changewire.cli.fail_on import exit_code, say_losses
@@ -22,11 +20,12 @@ from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import batch_lines, console, counted, progress, say
 from changewire.cli.stdout import STDOUT, Lines
 from changewire.engines.errors import JobError
-from changewire.engines.options import StreamListener, StreamRun, TableOptions
+from changewire.engines.options import FileRun, StreamListener, StreamRun
 from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
+    from changewire.engines.stream.options import LocalRun
 
 _WORKING: Final = "reading and decoding"
 
@@ -73,18 +72,8 @@ def run_job(
     return code
 
 
-def land_files(
-    inputs: list[str] | None,
-    output: str,
-    decode_options: DecodeOptions,
-    *,
-    tables: TableOptions | None,
-    row_schema: Any,
-    engine: str,
-    as_json: bool,
-    **options: Any,
-) -> Outcome:
-    """Land files in a log, or also merge them into tables; the options are those of both jobs.
+def land_files(inputs: list[str] | None, output: str, asked: FileRun, *, as_json: bool) -> Outcome:
+    """Land files in a log, or also merge them into tables.
 
     Raises:
         JobError: The job cannot run.
@@ -95,19 +84,16 @@ def land_files(
         def advance(messages: int) -> None:
             line.show(counted(messages, "message"))
 
-        from changewire.jobs import files
+        from changewire.jobs.checks import check_engine
+        from changewire.jobs.files import run_files
 
-        job = partial(files.run_files, row_schema=row_schema, engine=engine)
-        if tables is not None and engine == "spark":
+        names = given(inputs)
+        if asked.engine == "spark":
+            check_engine("spark", names)
             quieten_pyspark()
             packages = connectors(None, ["delta"], as_json=as_json)
-            job = partial(files.merge_files_in_spark, table_options=tables, packages=packages)
-            return job(given(inputs), output, decode_options, notice=line.say, **options)
-        if tables is not None:
-            job = partial(files.merge_files, table_options=tables)
-        elif engine == "spark":
-            quieten_pyspark()
-        return job(given(inputs), output, decode_options, progress=advance, **options)
+            asked = replace(asked, packages=packages, notice=line.say)
+        return run_files(names, output, replace(asked, progress=advance))
 
 
 def land_topics(
@@ -136,6 +122,22 @@ def land_topics(
         return stream_topics(
             topics, output, replace(asked, stream_options=stream, packages=packages)
         )
+
+
+def land_topics_locally(
+    topics: Mapping[str, str],
+    output: str,
+    asked: LocalRun,
+    *,
+    metrics: str | None,
+    as_json: bool,
+) -> Outcome:
+    """Do what `land_topics` does without Spark."""
+    from changewire.jobs.topics import stream_locally
+
+    with _metric_lines(metrics) as lines, batch_lines(as_json=as_json) as notice:
+        stream = replace(asked.stream, listener=StreamListener(notice, lines))
+        return stream_locally(topics, output, replace(asked, stream=stream))
 
 
 @contextmanager

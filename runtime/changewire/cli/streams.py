@@ -61,6 +61,25 @@ ApplyEvery: TypeAlias = Annotated[
     ),
 ]
 
+BatchEvery: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--batch-every",
+        metavar="TIME",
+        help="With --engine python: longest time that a batch takes messages; by default 5s.",
+    ),
+]
+
+CompactEvery: TypeAlias = Annotated[
+    str | None,
+    text_option(
+        "--compact-every",
+        metavar="TIME",
+        help="With --engine python and --continuous: time between compactions of log and tables, "
+        "such as 1h; by default nothing is compacted.",
+    ),
+]
+
 MaxDeadLetters: TypeAlias = Annotated[
     str | None,
     text_option(

@@ -112,8 +112,8 @@ class TableChanges(NamedTuple):
             rows["updated"] += rest
             rest = 0
         left = max(rest, 0)
-        asked = left if merged.asked is None else merged.asked - rows.total()
-        not_newer = min(max(asked, 0), left)
+        stayed = left if merged.asked is None else merged.asked - rows.total()
+        not_newer = min(max(stayed, 0), left)
         return found._replace(
             inserted=rows["inserted"],
             updated=rows["updated"],

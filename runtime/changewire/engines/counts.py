@@ -106,8 +106,10 @@ class Counts:
         self.by_table[_table(group)] += rows
         self.by_hour[_hour(group["hour"])] += rows
 
-    def checked(self) -> Self:
+    def checked(self, pending: int = 0) -> Self:
         """Fill in the totals and return the counts.
+
+        `pending` is how many elements of the last message are still to come.
 
         Raises:
             ConservationError: The elements are not the sum of the rows of all kinds.
@@ -116,7 +118,7 @@ class Counts:
             setattr(self, name, self._rows[kind])
         found = sum(number for number, _ in self.totals())
         rows = sum(self._rows.values())
-        if self.elements != found or rows != found:
+        if self.elements != found + pending or rows != found:
             parts = ", ".join(f"{number} {words}" for number, words in self.totals())
             raise ConservationError(
                 f"the messages have {self.elements} elements, decoded were {rows}: {parts}"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.engines.elements import decoded_schema
+from changewire.engines.errors import OutputError
 from changewire.engines.layout import (
     CHANGE,
     CONTROL,
@@ -87,6 +89,18 @@ file. Most others are text, of which statistics cost much and let little be skip
 
 STATISTICS_OPTION: Final = "delta.dataSkippingStatsColumns"
 """Property of a Delta table that names them."""
+
+
+def check_free(path: str) -> None:
+    """Refuse a folder with files that no log of Delta has: readers would take them for it."""
+    names = sorted(one.name for one in Path(path).glob("*"))
+    found = [name for name in names if not name.startswith((".", "_"))]
+    if found and "_delta_log" not in names:
+        raise OutputError(
+            f"{path}: expected a log of Delta or an empty folder, found {found[0]!r} (logs of "
+            f"Parquet files, as earlier versions wrote them, can only be read); choose another "
+            "output folder"
+        )
 
 
 def log_schema(decoded: pa.Schema | None = None) -> pa.Schema:

@@ -162,6 +162,33 @@ class StreamRun:
     show_values: bool = False
 
 
+@dataclass(frozen=True)
+class FileRun:
+    """Files that are landed in a log, and merged into tables if there are such.
+
+    Attributes:
+        decode_options: How their messages are read.
+        table_options: How tables are written; None without tables.
+        row_schema: What ``before`` and ``after`` of the log are, as for `changewire.job.run`.
+        engine: What runs it.
+        shape: Shape of the files.
+        packages: Maven coordinates of connectors; None for those that the session has.
+        show_values: Whether the first dead letters show the start of their values.
+        progress: Gets the number of messages so far; in Spark it is not called.
+        notice: Gets a line for each batch that Spark merges into tables.
+    """
+
+    decode_options: DecodeOptions
+    table_options: TableOptions | None = None
+    row_schema: Any = "json"
+    engine: str = "python"
+    shape: str = "auto"
+    packages: str | None = None
+    show_values: bool = False
+    progress: Callable[[int], None] | None = None
+    notice: Listener | None = None
+
+
 class TableKeywords(TypedDict, total=False):
     """How the changes of a log are merged into tables.
 

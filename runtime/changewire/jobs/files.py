@@ -1,25 +1,17 @@
-"""Jobs on files: appended to a log by either engine, or also merged into Delta tables."""
+"""Files to a log by either engine, or also to the tables of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions, ElementsAs
 from changewire.engines.errors import JobError
-from changewire.engines.options import (
-    AVAILABLE_NOW,
-    CHECKPOINT,
-    Engine,
-    StreamListener,
-    StreamOptions,
-    StreamRun,
-    TableOptions,
-    log_of,
-)
+from changewire.engines.options import Engine, FileRun, log_of
 from changewire.engines.outcome import Outcome
 from changewire.framing import FramingError
 from changewire.jobs.checks import (
@@ -46,11 +38,12 @@ def run(
     elements_as: ElementsAs = "changes",
     row_schema: RowsAs = "json",
     shape: str = "auto",
+    packages: str | None = None,
     show_values: bool = False,
     progress: Callable[[int], None] | None = None,
     **options: Unpack[DecodeKeywords],
 ) -> Outcome:
-    """Append the contents of files to a Parquet log, and write a report next to it.
+    """Append the contents of files to a log of Delta, and write a report next to it.
 
     The log has a row for each element of each message, whose ``kind`` is ``change``, ``control`` or
     ``dead_letter``. An element is left out if the log has it already, by path and number of its
@@ -60,7 +53,7 @@ def run(
 
     Args:
         inputs: Files or folders; ``-`` is standard input, which only the Python engine reads.
-        output: Local folder for the log, ``log``, which is a folder of Parquet files; and for
+        output: Local folder for the log, ``log``, which is a table of Delta; and for
             ``report.json`` and ``report.html``, which are those of this run. Other files in it
             stay.
         format: Public name of the format; ``auto`` takes for each message the one that it says
@@ -73,6 +66,8 @@ def run(
             ``embedded``, all columns that the schemas in the messages declare, which are read once
             for it.
         shape: Shape of the files, see `changewire.framing.SHAPES`.
+        packages: Maven coordinates of Delta for a session of Spark that is started; by default a
+            session has it by its own settings.
         show_values: Whether the report's first dead letters show the start of their values.
         progress: Called by the Python engine, now and then, with the number of messages so far.
         **options: Facts that messages lack, see `DecodeKeywords`.
@@ -80,136 +75,71 @@ def run(
     Raises:
         FramingError: An input cannot be read.
         JobError: The engine cannot run, `row_schema` is something else, or the log has other
-            columns or another format, or another run writes to it; or Spark failed, whose traceback
-            is then in ``failure.txt`` in the output.
+            columns or another format; or Spark failed, whose traceback is then in ``failure.txt``
+            in the output.
         ConservationError: The decoded rows do not add up.
-        ImportError: A library is missing; its extra is ``cli``, ``spark``, ``digest`` or
-            ``codegen``.
+        ImportError: A library is missing; its extra is ``cli``, ``delta``, ``spark``, ``digest``
+            or ``codegen``.
         ValueError: There is no such format, image, shape or engine.
     """
-    return run_files(
-        inputs,
-        output,
+    asked = FileRun(
         DecodeOptions(format, elements_as=elements_as, **options),
         row_schema=row_schema,
         engine=engine,
         shape=shape,
+        packages=packages,
         show_values=show_values,
         progress=progress,
     )
+    return run_files(inputs, output, asked)
 
 
-def run_files(
-    inputs: Sequence[str],
-    output: str,
-    decode_options: DecodeOptions,
-    *,
-    row_schema: RowsAs = "json",
-    engine: str = "python",
-    shape: str = "auto",
-    show_values: bool = False,
-    progress: Callable[[int], None] | None = None,
-) -> Outcome:
-    """Append the contents of files to a Parquet log, as `run` does."""
+def run_files(inputs: Sequence[str], output: str, asked: FileRun) -> Outcome:
+    """Append the contents of files to a log, as `run` does, or also merge it into tables."""
     files = files_of(inputs)
     check_output(Path(output), files)
+    check_engine(asked.engine, files)
+    row_schema = asked.row_schema
     if isinstance(row_schema, str) and row_schema == "embedded":
-        row_schema = declared_rows(files, decode_options, shape)
-    check_rows(row_schema, decode_options)
-    check_engine(engine, files)
-    log = log_of(str(Path(output).absolute()), "parquet")
-    how: dict[str, Any] = {
-        "decode_options": decode_options,
-        "row_schema": row_schema,
-        "shape": shape,
-        "show_values": show_values,
-    }
-    if engine == "spark":
-        with spark_errors("the run failed", output, {}, show_values=show_values):
-            outcome = _in_spark(files, log, how)
-    else:
-        from changewire.engines import python
-        from changewire.engines.errors import OutputError
-
-        try:
-            outcome = python.run(files, log, **how, progress=progress)
-        except OutputError as error:
-            raise JobError(str(error)) from None
+        row_schema = declared_rows(files, asked.decode_options, asked.shape)
+    check_rows(row_schema, asked.decode_options)
+    engine = _in_spark if asked.engine == "spark" else _here
+    outcome = engine(files, str(Path(output).absolute()), replace(asked, row_schema=row_schema))
     return reported(outcome, output=output, inputs=inputs)
 
 
-def merge_files(
-    inputs: Sequence[str],
-    output: str,
-    decode_options: DecodeOptions,
-    table_options: TableOptions,
-    *,
-    shape: str = "auto",
-    show_values: bool = False,
-    progress: Callable[[int], None] | None = None,
-) -> Outcome:
-    """Append the contents of files to a log of Delta, merge it into tables, and write a report.
-
-    The arguments are those of `run`, with the tables that changes are merged into, and how many
-    dead letters a batch may have; `changewire.delta.apply_changes` says the contents of tables and
-    log.
-    """
+def _here(files: Sequence[str], output: str, asked: FileRun) -> Outcome:
+    """Run in this process."""
     from changewire.delta import StreamError  # says which library is missing
-    from changewire.engines.decode import Decoder
-    from changewire.engines.merge.apply import BATCH_SIZE, Run
-    from changewire.engines.merge.options import local_options
+    from changewire.engines.merge.apply import run_files as engine
 
-    files = files_of(inputs)
-    check_output(Path(output), files)
-    log = log_of(str(Path(output).absolute()), "delta")
     try:
-        options = local_options(decode_options, table_options, log=log)
-        decoder = Decoder(decode_options)
-        run = Run(options, decoder, show_values=show_values, progress=progress)
-        outcome = run.apply(files, shape, BATCH_SIZE)
+        return engine(files, log_of(output, "delta"), asked)
     except (StreamError, ValueError) as error:
         raise JobError(str(error)) from None
-    return reported(outcome, output=output, inputs=inputs)
 
 
-def merge_files_in_spark(
-    inputs: Sequence[str],
-    output: str,
-    decode_options: DecodeOptions,
-    table_options: TableOptions,
-    *,
-    packages: str | None = None,
-    notice: Callable[[str], None] | None = None,
-    shape: str = "auto",
-    show_values: bool = False,
-) -> Outcome:
-    """Do what `merge_files` does in Spark."""
-    files = files_of(inputs)
-    check_output(Path(output), files)
-    check_engine("spark", files)
-    place = str(Path(output).absolute())
-    log, checkpoint = log_of(place, "delta"), f"{place}/{CHECKPOINT}"
-    if Path(log).exists() and not Path(checkpoint).exists():
+def _in_spark(files: Sequence[str], output: str, asked: FileRun) -> Outcome:
+    """Run in Spark."""
+    from changewire.engines.spark.run import run_files as engine
+
+    if asked.table_options is not None:
+        _check_owner(log_of(output, "delta"), asked.table_options.target)
+    with spark_errors("the run failed", output, {}, show_values=asked.show_values):
+        return _with_framing(files, lambda: engine(files, output, asked))
+
+
+def _check_owner(log: str, target: str) -> None:
+    """Refuse tables that runs without Spark made, before anything is landed for them."""
+    if find_spec("deltalake") is None:
+        return
+    from changewire.engines.merge.log import has_tables
+
+    if has_tables(log, target):
         raise JobError(
-            f"{log}: expected a log of Spark, with {checkpoint}, found a log without it; use "
-            "--engine python, or choose another output"
+            f"{target}: expected tables of Spark, found those of runs without it; use --engine "
+            "python, or choose another target"
         )
-    from changewire.engines.spark.run import run_tables
-
-    stream = StreamOptions(log, checkpoint, "delta", AVAILABLE_NOW, None, StreamListener(notice))
-    asked = StreamRun(decode_options, stream, table_options, packages, show_values)
-    with spark_errors("the run failed", output, {}, show_values=show_values):
-        outcome = _with_framing(
-            files, lambda: run_tables(files, output, asked, table_options, shape=shape)
-        )
-    return reported(replace(outcome, output=log), output=output, inputs=inputs)
-
-
-def _in_spark(files: Sequence[str], log: str, how: Mapping[str, Any]) -> Outcome:
-    """Run the Spark engine."""
-    from changewire.engines.spark import run as engine
-
-    return _with_framing(files, lambda: engine.run(files, log, **how))
 
 
 def _with_framing(files: Sequence[str], job: Callable[[], Outcome]) -> Outcome:

@@ -1,4 +1,4 @@
-"""Kafka topics to a log and tables by a streaming query in Spark."""
+"""Kafka topics to a log and tables, by a streaming query in Spark or in one process without it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from changewire.changes.decode_options import AUTO
 from changewire.codec import detect
 from changewire.engines.errors import JobError
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.options import StreamRun
+from changewire.engines.options import CHECKPOINT, StreamOptions, StreamRun
 from changewire.engines.outcome import LookAlikes, Outcome
 from changewire.jobs.checks import check_engine, check_folder
+
+if TYPE_CHECKING:
+    from changewire.engines.stream.options import LocalRun
 
 _MOST: Final = 1000
 """Dead letters that are looked at for another format."""
@@ -32,11 +36,48 @@ def stream_topics(options: Mapping[str, str], output: str, asked: StreamRun) -> 
     """
     check_folder(Path(output))
     check_engine("spark", [])
+    _check_not_local(asked.stream_options)
     from changewire.engines.spark.run import run_stream
 
     with spark_errors("the query failed", output, options, show_values=asked.show_values):
         outcome = run_stream(options, output, asked)
     return _written(outcome)
+
+
+def stream_locally(topics: Mapping[str, str], output: str, asked: LocalRun) -> Outcome:
+    """Do what `stream_topics` does without Spark: the log itself says how far it has the topics.
+
+    The options of topics are those of `changewire.delta.stream`.
+    """
+    check_folder(Path(output))
+    checkpoint = Path(output, CHECKPOINT)
+    if checkpoint.exists():
+        raise JobError(
+            f"{output}: expected a log that no query in Spark writes to, found {checkpoint}; use "
+            "--engine spark, or choose another output"
+        )
+    from changewire.delta import KafkaSourceError, StreamError  # says which library is missing
+    from changewire.engines.stream.run import run_stream
+
+    try:
+        outcome = run_stream(topics, asked)
+    except (KafkaSourceError, StreamError, ValueError) as error:
+        raise JobError(str(error)) from None
+    return _written(replace(outcome, output=output))
+
+
+def _check_not_local(stream: StreamOptions) -> None:
+    """Reject a log that a stream without Spark writes to: Spark would append its records again."""
+    is_new = not Path(stream.checkpoint).exists() and Path(stream.log, "_delta_log").is_dir()
+    if not is_new or find_spec("deltalake") is None:
+        return
+    from changewire.engines.stream.positions import has_positions
+
+    if has_positions(stream.log):
+        raise JobError(
+            f"{stream.log}: expected a log of Spark, with {stream.checkpoint}, found the log of a "
+            "stream without Spark; use --engine python, or choose another output"
+        )
 
 
 def reported(outcome: Outcome, *, output: str, inputs: Sequence[str] | None = None) -> Outcome:
@@ -77,9 +118,9 @@ def spark_errors(
 ) -> Generator[None, None, None]:
     """Raise a `JobError` instead of what Spark raises, without its cause: it may show options."""
     from changewire.engines.errors import StreamError
+    from changewire.engines.kafka_options import KafkaSourceError
     from changewire.engines.spark.cause import failure
     from changewire.engines.spark.jvm import RAISED
-    from changewire.engines.spark.kafka.options import KafkaSourceError
 
     try:
         yield

@@ -13,7 +13,8 @@ from msgspec.msgpack import encode
 
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.python import run
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 
 USER_KEYS = (
     st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(allow_nan=False, allow_infinity=False)
@@ -110,9 +111,8 @@ def test_a_topic_is_counted_or_refused(tmp_path: Path) -> None:
     found = {}
     for digests in ("off", "warn", "reject"):
         decode_options = DecodeOptions("aerospike-json", check_digests=digests)
-        counts = run(
-            [str(tmp_path / "in")], str(tmp_path / "out"), decode_options=decode_options
-        ).counts
+        out = str(tmp_path / digests)
+        counts = land([str(tmp_path / "in")], out, FileRun(decode_options)).counts
         found[digests] = (counts.changes, counts.leniencies, counts.by_error_code)
     assert found == {
         "off": (2, {}, {}),

@@ -11,7 +11,8 @@ from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.python import run
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 
 LINDORM = """\
 {"payload":{"op":"c","ts_ms":1,"after":{"ROW":"AAE=","f_g_a":"Ag==","x":""},\
@@ -28,7 +29,7 @@ def test_each_change_is_a_line(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     """Changes and control events are the rows that a run puts into its tables."""
     ended = cli("decode", "--as", "changes", "-f", FORMAT, mixed)
     found = json_lines(ended.stdout)
-    counts = run([str(mixed)], str(tmp_path / "out"), decode_options=DecodeOptions(FORMAT)).counts
+    counts = land([str(mixed)], str(tmp_path / "out"), FileRun(DecodeOptions(FORMAT))).counts
     assert (ended.exit_code, len(found)) == (1, MIXED_COUNTS["changes"] + 1)
     assert {op: [line["op"] for line in found].count(op) for op in counts.by_operation} == dict(
         counts.by_operation

@@ -72,7 +72,7 @@ def outputs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
 
 def rows(spark: SparkSession, output: Path) -> list[Row]:
     """Return the rows of a log, by position."""
-    log = spark.read.parquet(str(output / LOG))
+    log = spark.read.format("delta").load(str(output / LOG))
     return log.orderBy("path", "number", "element").collect()
 
 
@@ -81,9 +81,8 @@ def test_rows_are_the_same(spark: SparkSession, outputs: dict[str, Path]) -> Non
     by_python, by_spark = (rows(spark, outputs[engine]) for engine in ENGINES)
     assert len(by_python) == len(by_spark) > 0
     assert by_python[0].__fields__ == by_spark[0].__fields__ == [*LOG_COLUMNS]
-    kinds = (
-        spark.read.parquet(str(outputs[engine] / LOG)).schema.simpleString() for engine in ENGINES
-    )
+    logs = (spark.read.format("delta").load(str(outputs[engine] / LOG)) for engine in ENGINES)
+    kinds = (log.schema.simpleString() for log in logs)
     assert len({*kinds}) == 1
     for left, right in zip(by_python, by_spark, strict=True):
         assert left == right
@@ -201,7 +200,7 @@ def test_a_repaired_file_is_read_again(spark: SparkSession, tmp_path: Path) -> N
             outcome = job.run([str(path)], str(output), format=FORMAT, engine=engine)
             assert (outcome.already_in_log, outcome.counts.elements) == (known, known + new)
             by_arrow = cwa.dead_letters(output).to_pylist()
-            by_spark = cws.dead_letters(spark, str(output / LOG), table_format="parquet").collect()
+            by_spark = cws.dead_letters(spark, str(output / LOG)).collect()
             one, other = (
                 sorted((row["number"], row["attempt"], bytes(row["value"])) for row in letters)
                 for letters in (by_arrow, by_spark)
@@ -240,7 +239,7 @@ def test_standard_input_is_of_one_run(
             job.run(["-"], str(tmp_path / "out"), format=FORMAT)
     log = str(tmp_path / "out" / LOG)
     by_arrow = cwa.dead_letters(tmp_path / "out").to_pylist()
-    by_spark = cws.dead_letters(spark, log, table_format="parquet").collect()
+    by_spark = cws.dead_letters(spark, log).collect()
     for letters in (by_arrow, by_spark):
         assert sorted(bytes(one["value"]) for one in letters) == [b"oops", b"{", b"{"]
         assert {one["number"] for one in letters} == {0}

@@ -138,7 +138,7 @@ def test_files_that_spark_writes_beside_data_are_no_harm(mixed: Path, tmp_path: 
     start(mixed, tmp_path / "out")
     start(mixed, tmp_path / "out")
     (file,) = folder.glob("*.parquet")
-    assert {path.name for path in folder.iterdir()} == {*names, file.name}
+    assert {path.name for path in folder.iterdir()} == {*names, "_delta_log", file.name}
 
 
 @pytest.mark.parametrize("output", ["s3://bucket/out", "{mixed}"])
@@ -161,7 +161,7 @@ def test_a_failure_of_spark_is_a_sentence_and_a_file(
 ) -> None:
     """What no sentence of ours explains is the innermost cause, without values."""
     text = "Job aborted\nTraceback (most recent call last):\n  File x\nKeyError: 'Dora'\n"
-    monkeypatch.setattr("changewire.engines.spark.run.run", raising(PySparkException(text)))
+    monkeypatch.setattr("changewire.engines.spark.run.run_files", raising(PySparkException(text)))
     out = tmp_path / "out"
     with pytest.raises(job.JobError) as caught:
         job.run([str(mixed)], str(out), format=FORMAT, engine="spark")
@@ -177,7 +177,7 @@ def test_a_file_that_a_worker_cannot_read_is_named(
 ) -> None:
     """The error is the same, whichever class Spark makes of that of the worker."""
     error = kind(f"Caused by: changewire.framing.FramingError: {mixed}, record 3: it is cut off")
-    monkeypatch.setattr("changewire.engines.spark.run.run", raising(error))
+    monkeypatch.setattr("changewire.engines.spark.run.run_files", raising(error))
     with pytest.raises(FramingError, match=r"record 3 .*: it is cut off") as caught:
         job.run([str(mixed)], str(tmp_path / "out"), format=FORMAT, engine="spark")
     assert (caught.value.path, caught.value.number) == (str(mixed), 3)

@@ -82,8 +82,8 @@ def test_files_of_other_formats_and_outputs_are_left_alone(
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("log/_delta_log/0.json", "it is a table of Delta"),
-        ("log/part-0.parquet", "it is not a log of Parquet files"),
+        ("log/_delta_log/00000000000000000000.json", "delta-rs cannot do it"),
+        ("log/part-0.parquet", "logs of Parquet files, as earlier versions wrote them"),
         ("report.json/notes", "the report has this name"),
     ],
 )

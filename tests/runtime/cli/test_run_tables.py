@@ -88,7 +88,10 @@ def test_spark_makes_the_same_tables(
     rows = lake()
     refused = run(mixed, *options, "spark")
     assert refused.exit_code == 2
-    assert "found a log without it; use --engine python" in " ".join(refused.stderr.split())
+    assert "found those of runs without it; use --engine python" in " ".join(refused.stderr.split())
+    places = ("-o", "out", "--target", "other/{table}", *TEXT)
+    assert cli("run", "-f", FORMAT, *places, *options, "spark", mixed).exit_code == 0
+    assert lake("other") == rows
     places = ("-o", "other", "--target", "pond/{table}", *TEXT)
     command = ("run", "-f", FORMAT, *places, *options, "spark")
     first = cli(*command, mixed, "--json")

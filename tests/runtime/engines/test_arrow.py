@@ -15,17 +15,18 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tests.runtime.engines.rows import dataworks_insert
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
 import changewire.arrow as cwa
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.arrow.batches import BATCH_BYTES
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
-from changewire.engines.python import run
-from changewire.engines.python.batches import BATCH_BYTES
+from changewire.engines.merge.land import land
+from changewire.engines.options import FileRun
 from changewire.framing import FramingError, Position, Record
 
 MESSAGES = mixed_messages()
@@ -54,9 +55,9 @@ def test_each_element_is_in_one_of_three_and_counted() -> None:
 
 def test_rows_are_those_of_a_run(lines: Path, tmp_path: Path) -> None:
     """A file gives value for value what `changewire run` writes into its log."""
-    run([str(lines)], str(tmp_path / "log"), decode_options=DecodeOptions(FORMAT))
-    (file,) = (tmp_path / "log").iterdir()
-    log, decoded = pq.read_table(file), cwa.decode(lines, format=FORMAT).rows.read_all()
+    land([str(lines)], str(tmp_path / "log"), FileRun(DecodeOptions(FORMAT)))
+    log = DeltaTable(tmp_path / "log").to_pyarrow_table()
+    decoded = cwa.decode(lines, format=FORMAT).rows.read_all()
     names = [name for name in decoded.column_names if name in log.column_names]
     assert {*decoded.column_names} - {*names} == {"elements"}
     assert decoded.select(names).equals(log.select(names))

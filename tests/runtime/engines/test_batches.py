@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from changewire.engines.python.batches import BATCH_BYTES, batches
+from changewire.engines.arrow.batches import BATCH_BYTES, batches
 from changewire.framing import FramingError, Position, Record
 from changewire.framing.record import Lines
 from changewire.framing.shapes import read_together

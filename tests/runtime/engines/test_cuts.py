@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.samples import FORMAT, examples
 
 from changewire.changes.decode_options import DecodeOptions, ElementRow
+from changewire.engines.arrow.batches import to_batch
 from changewire.engines.counts import ConservationError
 from changewire.engines.cuts import BATCH_BYTES, cuts, joined, parts
 from changewire.engines.decode import PART, Decoder
-from changewire.engines.python.batches import to_batch
 from changewire.framing import Position, Record
 
 MEGABYTE = 2**20

@@ -13,9 +13,9 @@ import pytest
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 
 from changewire.changes.decode_options import DecodeOptions, ElementRow
+from changewire.engines.arrow.batches import batches, to_batch
 from changewire.engines.decode import Decoder
 from changewire.engines.elements import Elements, decoded_schema
-from changewire.engines.python.batches import batches, to_batch
 from changewire.framing import Position, Record
 
 

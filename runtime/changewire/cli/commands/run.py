@@ -20,7 +20,7 @@ from changewire.cli.options import (
 )
 from changewire.cli.runs import land_files, run_job
 from changewire.cli.streams import MaxDeadLetters, Output, ShowValues, Target, table_flags
-from changewire.engines.options import ENGINES
+from changewire.engines.options import ENGINES, FileRun
 
 EngineOption: TypeAlias = Annotated[
     str,
@@ -62,17 +62,13 @@ def run(
     """
     del config  # it gave the other options their values
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
-    decode_options = decode_options_of(format, flags, tables=tables, elements_as=elements_as)
-    job = partial(
-        land_files,
-        inputs,
-        output,
-        decode_options,
-        tables=tables,
-        row_schema=row_schema_of(flags["row_schema"], "json"),
+    asked = FileRun(
+        decode_options_of(format, flags, tables=tables, elements_as=elements_as),
+        tables,
+        row_schema=row_schema_of(flags["row_schema"], "json") if tables is None else "json",
         engine=engine,
         shape=shape,
         show_values=show_values,
-        as_json=as_json,
     )
+    job = partial(land_files, inputs, output, asked, as_json=as_json)
     return run_job(job, output, fail_on, as_json=as_json)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
+from changewire.engines.arrow.groups import count
 from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.elements import output_of
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
-from changewire.engines.python.groups import count
 
 
 class Tables(NamedTuple):

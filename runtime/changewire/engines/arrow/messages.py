@@ -9,8 +9,8 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.arrow.batches import BATCH_ROWS, batches
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.engines.python.batches import BATCH_ROWS, batches
 from changewire.framing import Position, Record, expand
 from changewire.framing.record import Lines
 from changewire.framing.shapes import read_together

@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial, reduce
-from itertools import chain
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import deltalake
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from changewire.engines.applied import FIRST_REASONS, check_keys, too_many
-from changewire.engines.arrow.messages import Messages, opener
+from changewire.engines.arrow.messages import Messages
 from changewire.engines.by_table import Applied
 from changewire.engines.decode import Decoder
-from changewire.engines.layout import CHANGE, DEAD_LETTER
-from changewire.engines.log import log_rows, refused_rows
-from changewire.engines.merge.facts import chosen_rows, columns_of, known_log
+from changewire.engines.merge.applying import applied
+from changewire.engines.merge.land import BATCH_SIZE, land, landed
+from changewire.engines.merge.landing import Landing
 from changewire.engines.merge.log import LocalLog, log_there
-from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions, local_options
+from changewire.engines.merge.tally import Tally
 from changewire.engines.options import (
     ApplyKeywords,
+    FileRun,
     TableKeywords,
     TableOptions,
-    allowed,
     asked,
 )
 from changewire.engines.outcome import Outcome
-from changewire.engines.python.groups import Tally
-from changewire.engines.retries import retried
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-BATCH_SIZE: Final = 50_000
-_BATCH_BYTES: Final = 64 * 2**20
-"""Bytes of decoded rows from which on a batch ends."""
-
-_APPLIED: Final = 200_000
-_APPLIED_BYTES: Final = 128 * 2**20
-"""Rows, or bytes of them, that are merged into tables together."""
-
-_STDIN: Final = "-"
 
 
 def apply_changes(
@@ -154,6 +133,16 @@ def applied_log(log: str, tables: TableOptions, *, adopt_table: bool = False) ->
     return applied(log_there(how), how)
 
 
+def run_files(files: Sequence[str], log: str, asked: FileRun) -> Outcome:
+    """Land files in a log, and merge it into tables if there are such; paths are absolute."""
+    if asked.table_options is None:
+        return land(files, log, asked)
+    options = local_options(asked.decode_options, asked.table_options, log=log)
+    decoder = Decoder(asked.decode_options)
+    run = Run(options, decoder, show_values=asked.show_values, progress=asked.progress)
+    return run.apply(files, asked.shape, BATCH_SIZE)
+
+
 class Run:
     """One run into a log and its tables: all messages are landed first, then they are applied."""
 
@@ -169,115 +158,14 @@ class Run:
         self._options, self._decoder = options, decoder
         self._show_values, self._progress = show_values, progress
         self._log = LocalLog(options.log, options.routing.template.text)
-        self._number = 0
-        self._has_keys = self._log.version >= 0
+        self._landing = Landing(
+            *(self._log, decoder.decode_options, options.tables.max_dead_letters, options.routing)
+        )
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
-        if batch_size < 1:
-            raise ValueError(f"batch_size is a number from 1, not {batch_size}")
         tally = Tally(self._decoder, show_values=self._show_values, progress=self._progress)
-        read, _ = opener(messages, shape)
-        decoded = chain.from_iterable(map(self._decoder, map(_placed, read())))
-        for rows in grouped(decoded, batch_size, _BATCH_BYTES):
-            new = retried(self._log.path, partial(self._appended, rows))
-            self._number += 1
-            tally.add(rows, len(rows) - new)
+        landed(self._landing, messages, tally, shape=shape, batch_size=batch_size)
         done = applied(self._log, self._options)
-        return tally.outcome(
-            [messages] if isinstance(messages, str) else [],
-            self._options.log,
-            f", delta-rs {deltalake.__version__}",
-            done,
-        )
-
-    def _appended(self, rows: pa.Table) -> int:
-        """Append the rows that the log lacks, and return how many they are."""
-        self._log.refresh()
-        new = self._log.lacking(rows)
-        limit = self._options.tables.max_dead_letters
-        dead = new.filter(pc.equal(new["kind"], DEAD_LETTER))
-        if limit is not None and len(dead) > allowed(limit, len(new)):
-            first = dead.slice(0, FIRST_REASONS).to_pylist()
-            raise too_many(limit, len(new), Counter(dead["code"].to_pylist()), first, self._number)
-        chosen = chosen_rows(new, self._options.routing)
-        changes = chosen.filter(pc.equal(chosen["kind"], CHANGE))
-        number, keyless = len(changes), changes["key"].null_count
-        check_keys(
-            (number, keyless),
-            self._decoder.decode_options.key_columns,
-            lambda: columns_of(changes),
-            has_tables=self._has_keys,
-        )
-        self._has_keys = self._has_keys or keyless < number
-        if len(new):
-            self._log.append(log_rows(new))
-        return len(new)
-
-
-def applied(log: LocalLog, options: LocalOptions) -> Applied:
-    """Merge the changes of a log that its tables lack; return what became of them.
-
-    Why changes are refused is appended last, so that no kill can lose one: an element may be
-    refused twice.
-    """
-    log.refresh()
-    found, version = Applied(), log.version
-    if log.merged < version:
-        known = known_log(log, options.routing, with_truncates=options.tables.apply_truncates)
-        log.know_refused()
-        merges, refused = Merges(options, log, known), list[pa.Table]()
-        target = options.routing.template.text
-        has_rows = False
-        for every in grouped(log.unmerged(), _APPLIED, _APPLIED_BYTES):
-            has_rows, rows = True, merges.chosen(every)
-            if why := merges.merge(rows):
-                refused.append(refused_rows(rows, why, target))
-                log.add_refused(rows, why)
-        log.merged_to(version, has_rows=has_rows)
-        for rows in refused:
-            log.append_refused(rows)
-        found = merges.applied()
-    log.finish()
-    return found
-
-
-def grouped(
-    batches: Iterable[pa.RecordBatch | pa.Table], rows: int, size_limit: int
-) -> Iterator[pa.Table]:
-    """Yield batches of one schema in groups, each of so many rows or bytes, or more."""
-    pending: list[pa.Table] = []
-    number = size = 0
-    for batch in batches:
-        part = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-        pending.append(part)
-        number, size = number + len(part), size + part.nbytes
-        if number >= rows or size >= size_limit:
-            yield pa.concat_tables(pending)
-            pending, number, size = [], 0, 0
-    if number:
-        yield pa.concat_tables(pending)
-
-
-def _placed(records: pa.RecordBatch) -> pa.RecordBatch:
-    """Return records with absolute paths, each at a position of its own."""
-    columns = dict(zip(records.schema.names, records.columns, strict=True))
-    if "path" in columns:
-        encoded = columns["path"].dictionary_encode()
-        whole = [
-            None if name == _STDIN else name and os.path.abspath(name)  # noqa: PTH100 - no links
-            for name in encoded.dictionary.to_pylist()
-        ]
-        paths = pa.array(whole, encoded.type.value_type)
-        columns["path"] = paths.take(encoded.indices)
-    nothing = pa.nulls(len(records))
-    is_of_topic, is_of_file = (
-        reduce(pc.and_, (pc.is_valid(columns.get(name, nothing)) for name in place))
-        for place in (("topic", "partition", "offset"), ("path", "number"))
-    )
-    if len(records) and not pc.all(pc.or_(is_of_topic, is_of_file)).as_py():
-        raise ValueError(
-            "messages need positions, by which the log knows them again: topic, partition and "
-            "offset, or path and number; give files, not standard input or bare messages"
-        )
-    return pa.RecordBatch.from_pydict(columns)
+        inputs = [messages] if isinstance(messages, str) else []
+        return tally.outcome(inputs, self._options.log, done)

@@ -168,6 +168,12 @@ def literal(value: int | str) -> str:
     return str(value) if isinstance(value, int) else f"'{value.replace(chr(39), chr(39) * 2)}'"
 
 
+def compact(path: str, table: DeltaTable) -> None:
+    """Write small files of a table together, in the order that they have."""
+    with reported(path):
+        table.optimize.compact(commit_properties=NEXT_VERSION)
+
+
 def columns_of(schema: Schema) -> StructJson:
     """Return columns in the JSON form of a StructType."""
     return struct_json(json.loads(schema.to_json())["fields"])

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from changewire.engines.applied import source_in
+from changewire.engines.arrow.groups import is_lone_before
 from changewire.engines.by_table import FirstRefusal, TableChanges
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.changelog.logged import table_names
@@ -21,7 +22,6 @@ from changewire.engines.layout import CHANGE, CONTROL, EFFECT
 from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
 from changewire.engines.merge.delta import opened
 from changewire.engines.merge.log import LocalLog
-from changewire.engines.python.groups import is_lone_before
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in

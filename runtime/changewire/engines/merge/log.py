@@ -1,4 +1,4 @@
-"""The log of a run without Spark: its content, and how rows are appended to it once."""
+"""The log of a run without Spark, and which version of it its tables have."""
 
 from __future__ import annotations
 
@@ -9,30 +9,25 @@ from contextlib import suppress
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_deltalake
+from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from changewire.engines.effects import with_effects
 from changewire.engines.errors import OutputError
-from changewire.engines.layout import CHANGE, CONTROL, RECORD_PLACE
+from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import (
-    ADDED,
     ATTEMPT,
     ELEMENT_PLACE,
-    HELD,
     LOG_COLUMNS,
     REFUSED,
-    STATISTICS,
-    STATISTICS_OPTION,
     TARGET,
     columns_of_log,
-    lacking,
     log_schema,
     placed,
 )
 from changewire.engines.merge import delta
+from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.retries import retried
 from changewire.tables.names import absolute
@@ -46,7 +41,7 @@ _SAME: Final = {"DELETE", "UPDATE", "ADD COLUMN"}
 """Operations whose commits bring no rows of other elements."""
 
 
-class LocalLog:
+class LocalLog(AppendedLog):
     """A log, and up to which of its versions the tables of a target have it: -1 for none of it.
 
     Each commit says which version was merged before it, as a transaction of Delta. So a run that
@@ -58,49 +53,14 @@ class LocalLog:
 
     def __init__(self, path: str, target: str) -> None:
         """Open the log, if it exists; the text of the target names the tables."""
-        self.path = path
+        super().__init__(path, log_schema())
         self.refused: set[Any] = set()
         self._target, self._app = target, _app_of(target)
-        self._table = delta.opened(path)
         self.merged: int = -1
         if self._table is not None:
-            self._complete(self._table)
-            delta.check_columns(path, self._table.schema(), log_schema())
             merged = self._table.transaction_version(self._app)
             self.merged = -1 if merged is None else merged
         self._is_told = True
-
-    @property
-    def version(self) -> int:
-        """Its version as it was read last; -1 if it does not exist."""
-        return -1 if self._table is None else self._table.version()
-
-    @property
-    def id(self) -> str:
-        """What names it, and the tables that belong to it."""
-        self._table = self._table or self._created()
-        return str(self._table.metadata().id)
-
-    def refresh(self) -> None:
-        """Read what other writers did."""
-        if self._table is None:
-            self._table = delta.opened(self.path)
-        else:
-            with delta.reported(self.path):
-                self._table.update_incremental()
-
-    def rows(
-        self,
-        columns: Sequence[str] | Mapping[str, ds.Expression],
-        where: ds.Expression,
-        near: ds.Expression | None = None,
-        files: str | None = None,
-    ) -> Iterator[pa.Table]:
-        """Yield rows by batches; the arguments are those of `tables_in` and `dataset_of`."""
-        if self._table is not None:
-            yield from delta.tables_in(
-                delta.dataset_of(self.path, self._table, files), where, columns, near
-            )
 
     def selected(
         self,
@@ -201,20 +161,9 @@ class LocalLog:
         kept = [one not in self.refused for one in attempts_of(rows)]
         return rows.filter(pa.array(kept, pa.bool_()))
 
-    def lacking(self, rows: pa.Table) -> pa.Table:
-        """Return the elements of decoded rows that it does not have, as `log.lacking` does."""
-        # Statistics let whole files be skipped.
-        every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
-        return lacking(rows, self.rows(HELD, every, files=delta.between(rows, RECORD_PLACE)))
-
-    def append(self, rows: pa.Table) -> None:
-        """Append rows of a log as the version after the one that was read, or not at all."""
-        done = CommitProperties(
-            app_transactions=[Transaction(self._app, self.merged)], max_commit_retries=0
-        )
-        self._table = table = self._table or self._created()
-        with delta.reported(self.path):
-            write_deltalake(table, rows, mode="append", commit_properties=done)
+    def append(self, rows: pa.Table, numbers: Mapping[str, int] | None = None) -> None:
+        """Append rows, as any log does, and tell up to which version the tables have it."""
+        super().append(rows, {**(numbers or {}), self._app: self.merged})
         self._is_told = True
 
     def append_refused(self, rows: pa.Table) -> None:
@@ -233,26 +182,18 @@ class LocalLog:
         self.merged = version
         self._is_told = self._is_told and not has_rows
 
+    def compact(self) -> None:
+        """Write small files together; tables that have the whole log have the new files too."""
+        has_all = self.merged == self.version
+        super().compact()
+        if has_all:
+            self.merged_to(self.version)
+
     def finish(self) -> None:
         """Tell up to which version the tables have it, if no commit says so."""
         if not self._is_told:
             self.append_refused(log_schema().empty_table())
             self._is_told = True
-
-    def _complete(self, table: DeltaTable) -> None:
-        """Add the columns that logs of earlier versions lack."""
-        there = {field.name for field in table.schema().fields}
-        lacking = [one for one in Schema.from_arrow(log_schema()).fields if one.name in ADDED]
-        if lacking := [one for one in lacking if one.name not in there]:
-            with delta.reported(self.path):
-                table.alter.add_columns(lacking)
-
-    def _created(self) -> DeltaTable:
-        properties = {STATISTICS_OPTION: ",".join(STATISTICS)}
-        with delta.reported(self.path):
-            return DeltaTable.create(
-                self.path, log_schema(), mode="ignore", configuration=properties
-            )
 
 
 def log_there(options: LocalOptions) -> LocalLog:

@@ -23,7 +23,7 @@ from changewire.engines.log import (
     places_of,
 )
 from changewire.engines.merge import delta
-from changewire.engines.merge.apply import applied
+from changewire.engines.merge.applying import applied
 from changewire.engines.merge.close import meeting
 from changewire.engines.merge.log import LocalLog, attempts_of, log_there, of_target
 from changewire.engines.merge.options import LocalOptions, local_options

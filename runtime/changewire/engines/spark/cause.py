@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, TypeVar
 from pyspark.errors import PySparkException
 
 from changewire.engines.interrupts import check_interrupt, printed
+from changewire.engines.kafka_options import HIDDEN, hidden
 from changewire.engines.spark.jvm import RAISED
-from changewire.engines.spark.kafka.options import HIDDEN, hidden
 from changewire.engines.spark.python import advice
 from changewire.version import VERSION
 

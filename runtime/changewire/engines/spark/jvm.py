@@ -100,7 +100,8 @@ def source_rows(merged: DataFrame) -> int | None:
     """Return how many rows a MERGE of Delta was given, by what it returned; None if unknown."""
     if is_remote(merged.sparkSession):
         return None
-    plan: Any = merged._jdf  # noqa: SLF001 - there is no public name
+    hidden: Any = merged
+    plan = hidden._jdf  # noqa: SLF001 - there is no public name
     try:
         metrics = plan.queryExecution().commandExecuted().commandPhysicalPlan().metrics()
         return int(metrics.get("numSourceRows").get().value())

@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from changewire.engines.python.batches import batches
+from changewire.engines.arrow.batches import batches
 from changewire.engines.spark.python import check_python
 from changewire.engines.spark.types import INPUT
 from changewire.framing import expand

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,27 +12,30 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.by_table import Applied
+from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.errors import StreamError
+from changewire.engines.kafka_options import address, option
+from changewire.engines.log import check_free
 from changewire.engines.messages import counts_of
 from changewire.engines.options import (
     AVAILABLE_NOW,
     CATALOG,
+    CHECKPOINT,
+    FileRun,
     KafkaOptions,
     StreamListener,
     StreamOptions,
     StreamRun,
     TableOptions,
+    log_of,
 )
 from changewire.engines.outcome import Outcome
-from changewire.engines.spark.decode import RowsAs
-from changewire.engines.spark.kafka.options import address, option
 from changewire.engines.spark.kafka.read import read_kafka
 from changewire.engines.spark.log.land import KeyRule, check_dead_letters, land_counted
 from changewire.engines.spark.log.place import SETTINGS, LogPlace
-from changewire.engines.spark.log.write import write, written
+from changewire.engines.spark.log.write import written
 from changewire.engines.spark.merge.from_log import is_chosen
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.query import begun, existing, start, start_applying
@@ -44,40 +47,12 @@ from changewire.engines.spark.stream.queries import TableQueries
 from changewire.engines.spark.stream.report import CommittedBatches
 
 
-def run(
-    inputs: Sequence[str],
-    log: str,
-    *,
-    decode_options: DecodeOptions,
-    row_schema: RowsAs = "json",
-    shape: str = "auto",
-    show_values: bool = False,
-) -> Outcome:
-    """Append the elements of files to a Parquet log that lacks them."""
-    started = time.perf_counter()
-    with as_asked():
-        frames = frames_by(decode_options, read_files(session(), inputs, shape=shape), row_schema)
-    ready = time.perf_counter()
-    written = write(frames, log, table_format="parquet", show_values=show_values)
-    return Outcome(
-        counts=written.counts,
-        format=decode_options.format,
-        inputs=list(inputs),
-        output=log,
-        engine=f"spark {frames.rows.sparkSession.version}",
-        seconds=time.perf_counter() - started,
-        first_dead_letters=written.dead_letters,
-        native=written.counts.native,
-        start_seconds=ready - started,
-        already_in_log=written.already_in_log,
-    )
-
-
 def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
     """Write Kafka topics to a log and tables, as `changewire.jobs.topics.stream_topics` does."""
     started = time.perf_counter()
     stream, tables = asked.stream_options, asked.table_options
-    spark = _local_session(asked, output)
+    spark = session(settings(asked.packages, stream.table_format, output))
+    _check_local(spark)
     counts = counts_of(asked.decode_options)
     batches = CommittedBatches(counts, stream.listener, show_values=asked.show_values)
     summing = StreamListener(written=batches.written, applied=batches.applied)
@@ -103,41 +78,61 @@ def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
     )
 
 
-def run_tables(
-    files: Sequence[str], output: str, asked: StreamRun, tables: TableOptions, *, shape: str
-) -> Outcome:
-    """Append the elements of files to a log that lacks them, and merge the log into tables."""
-    started, stream = time.perf_counter(), asked.stream_options
-    spark = _local_session(asked, output)
-    log = LogPlace(stream.log, stream.table_format)
+def run_files(files: Sequence[str], output: str, asked: FileRun) -> Outcome:
+    """Land files in a log, and merge it into tables if there are such; paths are absolute."""
+    started = time.perf_counter()
+    spark = session(settings(asked.packages, "delta", output))
+    log = LogPlace(log_of(output, "delta"))
+    check_free(log.target)
     with as_asked():
-        how = apply_options(asked.decode_options, tables, log=log, checkpoint=stream.checkpoint)
-        frames = frames_by(asked.decode_options, read_files(spark, files, shape=shape))
-        query = begun(spark, how)
+        read = read_files(spark, files, shape=asked.shape)
+        frames = frames_by(asked.decode_options, read, asked.row_schema)
+        merge = _begun(spark, log, output, asked)
     ready = time.perf_counter()
-    keys = KeyRule(asked.decode_options.key_columns, is_chosen(how.routing))
-
-    def check(rows: DataFrame, counts: Counts) -> None:
-        check_dead_letters(tables.max_dead_letters, counts, rows)
-        keys.check(rows, log)
-
+    check = merge and _check_of(merge[0], asked.decode_options)
     landed = written(frames, log, show_values=asked.show_values, check=check)
-    applied = _applied(spark, how, query, stream.listener)
+    applied = merge and _applied(spark, *merge, StreamListener(asked.notice))
     return Outcome(
         counts=landed.counts,
         format=asked.decode_options.format,
         inputs=list(files),
-        output=output,
+        output=log.target,
         engine=f"spark {spark.version}",
         seconds=time.perf_counter() - started,
         first_dead_letters=landed.dead_letters,
         native=landed.counts.native,
         start_seconds=ready - started,
         already_in_log=landed.already_in_log,
-        tables=applied.counts,
-        changes_by_table=applied.by_table,
-        unmatched=applied.unmatched,
+        tables=applied and applied.counts,
+        changes_by_table=ChangesByTable() if applied is None else applied.by_table,
+        unmatched=() if applied is None else applied.unmatched,
     )
+
+
+def _begun(
+    spark: SparkSession, log: LogPlace, output: str, asked: FileRun
+) -> tuple[ApplyOptions, str] | None:
+    """Return how files are merged into tables, and the id that owns these; None without tables."""
+    if asked.table_options is None:
+        return None
+    _check_local(spark)
+    how = apply_options(
+        asked.decode_options, asked.table_options, log=log, checkpoint=f"{output}/{CHECKPOINT}"
+    )
+    return how, begun(spark, how)
+
+
+def _check_of(
+    options: ApplyOptions, decode_options: DecodeOptions
+) -> Callable[[DataFrame, Counts], None]:
+    """Return what checks elements before they are landed for tables."""
+    keys = KeyRule(decode_options.key_columns, is_chosen(options.routing))
+
+    def check(rows: DataFrame, counts: Counts) -> None:
+        check_dead_letters(options.tables.max_dead_letters, counts, rows)
+        keys.check(rows, options.log)
+
+    return check
 
 
 def run_log(spark: SparkSession, log: LogPlace, tables: TableOptions, checkpoint: str) -> Applied:
@@ -155,14 +150,13 @@ def _applied(
     return batches.merged
 
 
-def _local_session(asked: StreamRun, output: str) -> SparkSession:
-    spark = session(settings(asked.packages, asked.stream_options.table_format, output))
+def _check_local(spark: SparkSession) -> None:
+    """Refuse a session that merges its batches in another process."""
     if is_remote(spark):
         raise StreamError(
             "a run counts its batches in this process, and a session of Spark Connect writes them "
             "in another: use `changewire.spark.land` or `apply_changes`"
         )
-    return spark
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.support.session import QUICK
 from tests.support.topics import create
 
 import changewire.spark as cws
-from changewire.engines.spark.kafka.options import hidden, reason
+from changewire.engines.kafka_options import hidden, reason
 from changewire.engines.spark.kafka.read import no_connector
 from changewire.tested import ran_with
 

@@ -14,9 +14,9 @@ from tests.support.topics import create, place, produce, send
 
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.arrow.batches import to_batch
 from changewire.engines.decode import Decoder
-from changewire.engines.python.batches import to_batch
-from changewire.engines.spark.kafka.options import checked
+from changewire.engines.kafka_options import checked
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:

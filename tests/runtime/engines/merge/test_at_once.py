@@ -97,7 +97,7 @@ def test_many_tables_and_threads(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_the_first_error_ends_all(spark: SparkSession, tmp_path: Path) -> None:
     """It is raised, other jobs are cancelled, and the batch is merged whole when it is retried."""
-    lake, names, begun = Lake(tmp_path), ["t", "u", "v", "w"], Event()
+    lake, names, merged, begun = Lake(tmp_path), ["t", "u", "v", "w"], Event(), Event()
     options: dict[str, Any] = {"format": "dataworks-json", "row_schema": "auto", "merge_threads": 2}
     merge = SparkTable.merge
 
@@ -105,9 +105,11 @@ def test_the_first_error_ends_all(spark: SparkSession, tmp_path: Path) -> None:
         name = Path(table.target).name
         if name == "t":
             done = merge(table, rows, *args, **given)
+            merged.set()
             assert begun.wait(60)
             return done
         if name == "u":
+            assert merged.wait(60)  # its job takes the only core
             begun.set()
             rows.sparkSession.range(KEPT_LONG).selectExpr("sum(id % 7)").collect()
         raise OutputError(f"{name}: the disk is full")

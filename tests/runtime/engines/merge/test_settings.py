@@ -208,9 +208,18 @@ def test_a_table_that_cannot_be_made(spark: SparkSession, tmp_path: Path) -> Non
     assert lake.names() == ["u"]
 
 
-def test_iceberg_has_no_clusters(spark: SparkSession, tmp_path: Path) -> None:
-    """They are an error before anything is written."""
+def test_what_tables_of_iceberg_cannot_have(spark: SparkSession, tmp_path: Path) -> None:
+    """Clusters are an error before anything is written; a transform of text refuses changes."""
     lake = lake_in("iceberg", spark, tmp_path)
     lake.send_records(records(write(1)))
     with pytest.raises(ValueError, match="tables of Iceberg have none"):
         lake.apply_messages(spark, format="dataworks-json", tables={"*": {"cluster_by": ["id"]}})
+    days: dict[str, Any] = {"row_schema": "auto", "tables": {"*": {"partition_by": ["days(kind)"]}}}
+    lake.send_records(records(write(2, kind="a"), start=10))
+    (counts,) = lake.apply_messages(spark, format="dataworks-json", **days)
+    refused = lake.log(spark).where("kind = 'refused'").select("code", "message").distinct()
+    reason = "column 'kind' is string, which days(kind) does not take"
+    assert counts["refused"] == 2
+    assert [(row["code"], reason in row["message"]) for row in refused.collect()] == [
+        ("partition-mismatch", True)
+    ]

@@ -12,7 +12,7 @@ from tests.runtime.engines.merge_local.lake import Lake
 
 import changewire.delta as cwd
 from changewire.engines.errors import OutputError
-from changewire.engines.merge import apply
+from changewire.engines.merge import applying
 
 TYPED = pa.schema([("id", pa.int64()), ("price", pa.float64())])
 BAD = {"id": 2, "price": "x"}
@@ -56,7 +56,7 @@ def test_a_refused_move_does_not_hold_back_earlier_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_size: int
 ) -> None:
     """An earlier delete lets a look at the log happen, which has moves that came later too."""
-    monkeypatch.setattr(apply, "_APPLIED", 1)
+    monkeypatch.setattr(applying, "_APPLIED", 1)
     lake = Lake(tmp_path)
     gone = {"id": 9, "price": 1.5}
     first = [message("INSERT", 1, gone), message("DELETE", 8, gone)]

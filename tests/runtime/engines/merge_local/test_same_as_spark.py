@@ -100,7 +100,7 @@ def test_log_and_tables_are_those_of_spark(spark: SparkSession, tmp_path: Path) 
 
 
 def test_accounts_are_those_of_spark(spark: SparkSession, tmp_path: Path) -> None:
-    """A source that goes back to older sequences is told from a busy one, by rows and patches."""
+    """Changes of a source that went back to older sequences are not newer, as rows and patches."""
     given: dict[str, Any] = {"row_image": {"d.items": "patch"}}
     theirs, ours = SparkLake(tmp_path / "spark"), Lake(tmp_path / "local")
     lines, numbers = list[str](), []

@@ -15,11 +15,12 @@ from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create
 
 import changewire.spark as cws
+from changewire.engines.batch_lines import BatchProgress
 from changewire.engines.counts import ConservationError, Counts
 from changewire.engines.options import BatchId
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.jvm import last_progress
-from changewire.engines.spark.stream.progress import BatchProgress, batch_id, read
+from changewire.engines.spark.stream.progress import batch_id, read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,9 +8,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from changewire.engines.options import KafkaOptions
-from changewire.engines.servers import connection_refusal
-from changewire.engines.spark.kafka.options import (
+from changewire.engines.kafka_options import (
     TOPICS,
     KafkaSourceError,
     addresses,
@@ -18,6 +16,8 @@ from changewire.engines.spark.kafka.options import (
     option,
     reason,
 )
+from changewire.engines.options import KafkaOptions
+from changewire.engines.servers import connection_refusal
 from changewire.engines.spark.session import check_jars, is_remote
 from changewire.tested import ran_with
 

@@ -9,6 +9,7 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.batch_lines import tell_applied
 from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, CONTROL
@@ -25,7 +26,6 @@ from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.resume import applied_log
 from changewire.engines.spark.merge.tuning import batch_settings
-from changewire.engines.spark.stream.report import tell_applied
 
 
 @dataclass

@@ -187,7 +187,7 @@ class PartMerge:
             return
         with persisted(rows.hard) as kept:
             failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
-            ((every, failures, states),) = kept.agg(*map(F.count, ("*", FAILURE, STATE))).collect()
+            ((number, failures, states),) = kept.agg(*map(F.count, ("*", FAILURE, STATE))).collect()
             if failures:
                 self.refused.append(failed.localCheckpoint())
             good = kept.where(F.col(STATE).isNotNull())
@@ -200,8 +200,8 @@ class PartMerge:
                 good = good.where(F.col(PLACE[0]).isNull())
             if spoilt is None:
                 good = good.withColumn("decided", F.lit(True))  # noqa: FBT003 - a column of this value
-                found = rows.easy.unionByName(good.select(*rows.easy.columns))
-                self._merged(found, how.there, unchanged=every - failures - states)
+                every = rows.easy.unionByName(good.select(*rows.easy.columns))
+                self._merged(every, how.there, unchanged=number - failures - states)
                 return
         self._write(_without(found, spoilt, how), how, round + 1)
 

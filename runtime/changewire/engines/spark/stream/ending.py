@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
+from changewire.engines.batch_lines import BatchProgress
 from changewire.engines.counts import ConservationError
 from changewire.engines.errors import OutputError, StreamError
+from changewire.engines.signals import signalled
 from changewire.engines.spark.cause import GONE, full_text, innermost
 from changewire.engines.spark.jvm import last_progress
-from changewire.engines.spark.stream.progress import BatchProgress, batch_id, check, committed
+from changewire.engines.spark.stream.progress import batch_id, check, committed
 from changewire.engines.spark.stream.queries import TableQueries
 
 ProgressListener = Callable[[BatchProgress], None]
 """Called with what is known of a committed batch."""
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SECONDS: Final = 1
 _LEFT_BEHIND: Final = (
     "VACUUM or the retention of a table removed files that the query had not read. If the table is "
@@ -56,7 +56,7 @@ def await_termination(
         StreamingQueryException: Whatever else made the query fail. Its text begins with the
             innermost cause, in which values are hidden; its ``__cause__`` is Spark's own error.
     """
-    with _signalled() as received:
+    with signalled() as received:
         try:
             if isinstance(query, TableQueries):
                 _wait_for_both(query, received, progress)
@@ -130,19 +130,3 @@ def _wait(
 def _last_batch(query: StreamingQuery) -> int | None:
     progress = last_progress(query)
     return None if progress is None else batch_id(progress)
-
-
-@contextmanager
-def _signalled() -> Generator[list[signal.Signals], None, None]:
-    """Give a list that gets each signal that is received, instead of the usual handlers."""
-    received: list[signal.Signals] = []
-
-    def receive(number: int, _: Any) -> None:
-        received.append(signal.Signals(number))
-
-    before = {number: signal.signal(number, receive) for number in _SIGNALS}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.streaming.query import StreamingQuery
 
+from changewire.engines.batch_lines import BatchProgress
 from changewire.engines.counts import ConservationError, Counts, MessageCounts
 from changewire.engines.spark.jvm import last_progress
 
@@ -50,43 +51,6 @@ def observed(rows: DataFrame) -> DataFrame:
         *(F.count_if(F.col("kind") == kind).alias(name) for name, kind in _KINDS.items()),
         F.unix_millis(F.max("timestamp")).alias("newest"),
     )
-
-
-class BatchProgress(msgspec.Struct, frozen=True):
-    """A batch that is in the checkpoint.
-
-    Attributes:
-        batch: Its number.
-        rows: Rows that the source delivered.
-        messages: Messages that were decoded of them.
-        elements: Elements that the messages declare.
-        changes: Elements that change a row.
-        controls: Elements that are control events.
-        dead_letters: Elements that were rejected.
-        seconds: How long the batch took.
-        rows_per_second: Rows by the time that the batch took.
-        offset_gaps: Offsets without a record, as compaction and transactions leave them; None if
-            Spark does not report it: for other sources than Kafka, in a partition's first batch.
-        lag_offsets: Offsets behind the latest ones that the source knew; None as above.
-        lag_seconds: How old the newest record was when the batch was done; None without Kafka's
-            timestamps.
-        valid: Elements of a stream of `messages` that are not dead letters; it has no changes and
-            no control events.
-    """
-
-    batch: int
-    rows: int
-    messages: int
-    elements: int
-    changes: int
-    controls: int
-    dead_letters: int
-    seconds: float
-    rows_per_second: float
-    offset_gaps: int | None
-    lag_offsets: int | None
-    lag_seconds: float | None
-    valid: int = 0
 
 
 class _Progress(msgspec.Struct, rename="camel"):

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Sequence
-from datetime import datetime, timezone
-from typing import Any, Final
+from typing import Any
 
-from changewire.codec.issues import printable
-from changewire.engines.by_table import Applied, ChangesByTable, Unmatched
+from changewire.engines.batch_lines import (
+    AppliedBatches,
+    BatchProgress,
+    committed_as_json,
+    committed_text,
+    counts_as_json,
+)
+from changewire.engines.by_table import Applied
 from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
 from changewire.engines.spark.frames import Frames
 from changewire.engines.spark.log.write import first_dead_letters
-from changewire.engines.spark.stream.progress import BatchProgress
-from changewire.version import VERSION
-
-_COUNTS: Final = (
-    *("messages", "elements", "changes", "controls", "valid", "dead_letters"),
-    *("by_operation", "by_variant", "by_error_code", "leniencies"),
-)
-"""Not the tables and hours, of which a batch may have thousands."""
-
-_NAME: Final = 80
-"""Characters of a table's name in a line at most."""
-
-_COMMITTED: Final = ("rows", "rows_per_second", "offset_gaps", "lag_offsets", "lag_seconds")
 
 _DeadLetters = list[dict[str, Any]]
 
@@ -46,59 +35,9 @@ def tell(
             f"{rate:.0f} messages a second"
         )
     if listener.metrics is not None:
-        listener.metrics(_counts_as_json(batch, counts, seconds))
+        listener.metrics(counts_as_json(batch, counts, seconds))
     if listener.written is not None:
         listener.written(batch, counts, decoded)
-
-
-def tell_applied(listener: StreamListener, batch: BatchId, merged: Applied, seconds: float) -> None:
-    """Call a listener with a batch of a log that was merged into tables."""
-    if listener.notice is not None:
-        done = ", ".join(f"{number} {name}" for name, number in merged.counts.items())
-        listener.notice(f"tables, batch {batch.number}: {done or 'nothing'}; {seconds:.1f} s")
-    if listener.metrics is not None:
-        by_table = merged.by_table.renamed(lambda name: printable(name[:_NAME]))
-        numbers = {name: one.numbers() for name, one in by_table.items()}
-        tables = dict(merged.counts)
-        listener.metrics(_as_json(batch, seconds, tables=tables, changes_by_table=numbers))
-    if listener.applied is not None:
-        listener.applied(batch, merged, seconds)
-
-
-def _counts_as_json(batch: BatchId, counts: Counts, seconds: float, **reported: Any) -> str:
-    values: dict[str, Any] = {**counts.as_dict()}
-    found: dict[str, Any] = {name: values[name] for name in _COUNTS if name in values}
-    if counts.native is not None:
-        found["native"] = counts.native._asdict()
-    return _as_json(batch, seconds, **found, **reported)
-
-
-def _as_json(batch: BatchId, seconds: float, **reported: Any) -> str:
-    """Return a line of JSON; a batch that is retried has a second one with its query and number."""
-    line: dict[str, Any] = {
-        "query": batch.query,
-        "batch": batch.number,
-        "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-        "seconds": round(seconds, 3),
-        "version": VERSION,
-        **reported,
-    }
-    return json.dumps(line)
-
-
-def _committed_text(progress: BatchProgress) -> str:
-    """Return a line to read for a batch that was committed."""
-    lag = ""
-    if progress.lag_offsets is not None:
-        lag = f", {progress.lag_offsets:,} offsets behind"
-    if progress.lag_seconds is not None:
-        lag += f", newest {progress.lag_seconds:,.1f} s old"
-    gaps = f", {progress.offset_gaps:,} offset gaps" if progress.offset_gaps else ""
-    return (
-        f"batch {progress.batch}: {progress.messages:,} messages, "
-        f"{progress.rows_per_second:,.0f} a second{lag}{gaps}, "
-        f"{progress.dead_letters:,} dead letters"
-    )
 
 
 class CommittedBatches:
@@ -110,9 +49,7 @@ class CommittedBatches:
         """Start with counts of nothing yet; the listener gets lines for each committed batch."""
         self.counts = counts
         self.letters: _DeadLetters = []
-        self.tables: Counter[str] = Counter()
-        self.by_table: ChangesByTable = ChangesByTable()
-        self.unmatched: Sequence[Unmatched] = ()
+        self._tables = AppliedBatches(listener)
         self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
@@ -128,15 +65,12 @@ class CommittedBatches:
 
     def applied(self, batch: BatchId, merged: Applied, seconds: float) -> None:
         """Add what became of the changes of a batch of the log, and report it."""
-        self.tables.update(merged.counts)
-        self.by_table.add_all(merged.by_table)
-        self.unmatched = merged.unmatched
-        tell_applied(self._listener, batch, merged, seconds)
+        self._tables.add(batch, merged, seconds)
 
     @property
     def merged(self) -> Applied:
         """What became of the changes of all batches in tables."""
-        return Applied(dict(sorted(self.tables.items())), self.by_table, self.unmatched)
+        return self._tables.merged
 
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and report it."""
@@ -149,8 +83,6 @@ class CommittedBatches:
         number = self.totals.batches + 1
         self.totals = StreamTotals(batch.query, number, gaps, progress.lag_offsets, None)
         if self._listener.notice is not None:
-            self._listener.notice(_committed_text(progress))
+            self._listener.notice(committed_text(progress))
         if self._listener.metrics is not None:
-            reported = {name: getattr(progress, name) for name in _COMMITTED}
-            line = _counts_as_json(batch, counts, progress.seconds, **reported)
-            self._listener.metrics(line)
+            self._listener.metrics(committed_as_json(batch, counts, progress))

@@ -1,7 +1,7 @@
-"""Options of Spark's Kafka source, checked before anything runs, and errors that hide their values.
+"""Options of a Kafka source, checked before anything runs, and errors that hide their values.
 
-The names are those of the Structured Streaming + Kafka Integration Guide: options of the source as
-they are, options of the Kafka client behind ``kafka.``.
+The names are those of Spark's Structured Streaming + Kafka Integration Guide, in both engines:
+options of the source as they are, options of the Kafka client behind ``kafka.``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEFAULTS: Final[Mapping[str, str]] = {
     # client's own default half a second for each partition, in each batch.
     "kafka.fetch.max.wait.ms": "10",
 }
-"""Options that have other defaults than Spark's."""
+"""Options of Spark's source that have other defaults than its own."""
 
 _SHOWN: Final = re.compile(
     r"assign|endingoffsets|startingoffsets|subscribe|subscribepattern|kafka\.bootstrap\.servers"
@@ -51,8 +51,8 @@ class KafkaOptionsError(KafkaSourceError, ValueError):
     """Options do not say what to read, or where."""
 
 
-def checked(options: KafkaOptions) -> dict[str, str]:
-    """Return options as text, with `_DEFAULTS`; servers and one of `TOPICS` must be given."""
+def checked(options: KafkaOptions, defaults: Mapping[str, str] = _DEFAULTS) -> dict[str, str]:
+    """Return options as text, with defaults; servers and one of `TOPICS` must be given."""
     texts = {n: str(v).lower() if isinstance(v, bool) else str(v) for n, v in options.items()}
     topics = [name for name in TOPICS if option(texts, name)]
     if len(topics) != 1:
@@ -64,7 +64,7 @@ def checked(options: KafkaOptions) -> dict[str, str]:
         raise KafkaOptionsError(f"name the brokers by the option {SERVERS}, as HOST:PORT,HOST:PORT")
     addresses(texts)
     given = {name.lower() for name, text in texts.items() if text.strip()}
-    return {**texts, **{n: text for n, text in _DEFAULTS.items() if n.lower() not in given}}
+    return {**texts, **{n: text for n, text in defaults.items() if n.lower() not in given}}
 
 
 def option(options: Mapping[str, str], name: str) -> str:

@@ -78,3 +78,20 @@ def to_batch(records: list[Record]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(
         {name: pa.array(columns[name], kind) for name, kind in INPUT_COLUMNS.items()}
     )
+
+
+def grouped(
+    batches: Iterable[pa.RecordBatch | pa.Table], rows: int, size_limit: int
+) -> Iterator[pa.Table]:
+    """Yield batches of one schema in groups, each of so many rows or bytes, or more."""
+    pending: list[pa.Table] = []
+    number = size = 0
+    for batch in batches:
+        part = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        pending.append(part)
+        number, size = number + len(part), size + part.nbytes
+        if number >= rows or size >= size_limit:
+            yield pa.concat_tables(pending)
+            pending, number, size = [], 0, 0
+    if number:
+        yield pa.concat_tables(pending)

@@ -1,81 +1,17 @@
-"""What a report takes from decoded rows: counts by group, and the first dead letters."""
+"""Decoded rows counted by what a report groups them by."""
 
 from __future__ import annotations
 
-import heapq
-import platform
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.counts import Counts, MessageCounts
-from changewire.engines.decode import Decoder
-from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.messages import counts_of
-from changewire.engines.outcome import FIRST_DEAD_LETTERS, PLACE_COLUMNS, Outcome, place_order
 
 _UPDATE: Final = "update"
 _MICROSECONDS_AN_HOUR: Final = 3_600_000_000
-
-
-class Tally:
-    """What the outcome of a run says of the rows that it decoded."""
-
-    def __init__(
-        self,
-        decoder: Decoder,
-        *,
-        show_values: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> None:
-        """Begin a run; `progress` gets the number of messages so far."""
-        self.decoder = decoder
-        self.counts: Counts = counts_of(decoder.decode_options)
-        self._first: list[tuple[Any, dict[str, Any]]] = []
-        """Dead letters, each with what orders it."""
-        self._show_values, self._progress = show_values, progress
-        self._started, self._known = time.perf_counter(), 0
-
-    def add(self, rows: pa.Table, known: int) -> None:
-        """Add decoded rows, some of which the log had already."""
-        for part in rows.to_batches():
-            count(part, self.counts)
-        columns = [*PLACE_COLUMNS, *(["value"] if self._show_values else [])]
-        dead = rows.filter(pc.equal(rows["kind"], DEAD_LETTER)).slice(0, FIRST_DEAD_LETTERS)
-        letters = ((place_order(one), one) for one in dead.select(columns).to_pylist())
-        found = [*self._first, *letters]
-        self._first = heapq.nsmallest(FIRST_DEAD_LETTERS, found, key=itemgetter(0))
-        self._known += known
-        if self._progress is not None:
-            self._progress(self.counts.messages)
-
-    def outcome(
-        self,
-        inputs: Sequence[str],
-        output: str,
-        engine: str,
-        applied: Applied | None = None,
-    ) -> Outcome:
-        """Return the outcome of a run that is at its end."""
-        return Outcome(
-            counts=self.counts.checked(),
-            format=self.decoder.decode_options.format,
-            inputs=[*inputs],
-            output=output,
-            engine=f"python {platform.python_version()}{engine}",
-            seconds=time.perf_counter() - self._started,
-            first_dead_letters=[letter for _, letter in self._first],
-            tables=None if applied is None else applied.counts,
-            native=None if self.decoder.kernel is None else self.decoder.kernel.counts,
-            already_in_log=self._known,
-            changes_by_table=ChangesByTable() if applied is None else applied.by_table,
-            unmatched=() if applied is None else applied.unmatched,
-        )
 
 
 def count(rows: pa.RecordBatch, counts: Counts) -> None:

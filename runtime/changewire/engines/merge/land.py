@@ -1,0 +1,97 @@
+"""Messages to a log, batch by batch, in one process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial, reduce
+from itertools import chain
+from typing import Final
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from changewire.engines.arrow.batches import grouped
+from changewire.engines.arrow.messages import Messages, opener
+from changewire.engines.log import log_schema
+from changewire.engines.merge.appended import AppendedLog
+from changewire.engines.merge.delta import check_path
+from changewire.engines.merge.landing import Landing
+from changewire.engines.merge.tally import Tally
+from changewire.engines.options import FileRun
+from changewire.engines.outcome import Outcome
+from changewire.engines.retries import retried
+from changewire.engines.typed.decode import decoder_of
+
+BATCH_SIZE: Final = 50_000
+_BATCH_BYTES: Final = 64 * 2**20
+"""Bytes of decoded rows from which on a batch ends."""
+
+_STDIN: Final = "-"
+
+
+def land(files: Sequence[str], log: str, asked: FileRun) -> Outcome:
+    """Append the elements of files to a log that lacks them; no table gets them.
+
+    Standard input, ``-``, has another path in each run, so its records are always appended; a row
+    of one run closes no dead letter of another one. The files and the log are absolute paths.
+    """
+    check_path(log)
+    decoder = decoder_of(asked.decode_options, asked.row_schema)
+    columns = log_schema(decoder.schema())
+    tally = Tally(decoder, show_values=asked.show_values, progress=asked.progress)
+    there = AppendedLog(log, columns)
+    landing = Landing(there, asked.decode_options)
+    landed(landing, files, tally, shape=asked.shape, stdin=f"{_STDIN}#{uuid4().hex}")
+    if there.version < 0:
+        there.append(columns.empty_table())
+    return tally.outcome(files, log)
+
+
+def landed(
+    landing: Landing,
+    messages: Messages,
+    tally: Tally,
+    *,
+    shape: str,
+    batch_size: int = BATCH_SIZE,
+    stdin: str | None = None,
+) -> None:
+    """Append the elements of messages to a log that lacks them, and count all of them.
+
+    `stdin` is the path that records of standard input get; without one they have no position.
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size is a number from 1, not {batch_size}")
+    read, _ = opener(messages, shape)
+    placed = map(partial(_placed, stdin=stdin), read())
+    decoded = chain.from_iterable(map(tally.decoder, placed))
+    for rows in grouped(decoded, batch_size, _BATCH_BYTES):
+        tally.add(rows)
+        new = retried(landing.log.path, partial(landing.append, rows))
+        tally.landed(len(rows) - new)
+
+
+def _placed(records: pa.RecordBatch, stdin: str | None) -> pa.RecordBatch:
+    """Return records with absolute paths, each at a position of its own."""
+    columns = dict(zip(records.schema.names, records.columns, strict=True))
+    if "path" in columns:
+        encoded = columns["path"].dictionary_encode()
+        whole = [
+            stdin if name == _STDIN else name and os.path.abspath(name)  # noqa: PTH100 - no links
+            for name in encoded.dictionary.to_pylist()
+        ]
+        paths = pa.array(whole, encoded.type.value_type)
+        columns["path"] = paths.take(encoded.indices)
+    nothing = pa.nulls(len(records))
+    is_of_topic, is_of_file = (
+        reduce(pc.and_, (pc.is_valid(columns.get(name, nothing)) for name in place))
+        for place in (("topic", "partition", "offset"), ("path", "number"))
+    )
+    if len(records) and not pc.all(pc.or_(is_of_topic, is_of_file)).as_py():
+        raise ValueError(
+            "messages need positions, by which the log knows them again: topic, partition and "
+            "offset, or path and number; give files, not standard input or bare messages"
+        )
+    return pa.RecordBatch.from_pydict(columns)

@@ -1,0 +1,162 @@
+"""How far a log has each partition: its commits say so, as transactions of Delta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from changewire.engines.errors import OutputError, OwnerError, StreamError
+from changewire.engines.log import log_schema
+from changewire.engines.merge.appended import AppendedLog
+from changewire.engines.stream.reader import TopicReader
+from changewire.engines.stream.source import EARLIEST, LATEST, Place, Source
+
+_DELETED: Final = (
+    "; they were deleted before they were read: the option failOnDataLoss=false goes on behind "
+    "them, and counts them as offset gaps"
+)
+_SHORTER: Final = (
+    "; was the topic deleted and created again? The log takes its records for those that it has: "
+    "choose another log"
+)
+
+
+def has_positions(path: str) -> bool:
+    """Whether a stream without Spark writes to a log."""
+    try:
+        log = AppendedLog(path, log_schema())
+    except OutputError:
+        return False
+    return log.version >= 0 and log.number_of(_app_of(log)) is not None
+
+
+def _app_of(log: AppendedLog) -> str:
+    return f"changewire/{log.id}"
+
+
+class Positions:
+    """The next offset of each partition.
+
+    Attributes:
+        next: What is read next.
+        ends: Where partitions end, for a stream that ends there; empty for others.
+        batch: Number of the next batch.
+        gaps: Offsets without a record since the last commit.
+    """
+
+    def __init__(self, log: AppendedLog, source: Source) -> None:
+        """Read the offsets in the log; it is created if it does not exist."""
+        self.next: dict[Place, int] = {}
+        self.ends: dict[Place, int] = {}
+        self.gaps: int = 0
+        self._log, self._source = log, source
+        self._app = _app_of(log)
+        found = log.number_of(self._app)
+        self.batch: int = found or 0
+        self._kept_batch = found
+        self._kept: dict[Place, int] = {}
+
+    def begin(self, places: Iterable[Place], reader: TopicReader) -> None:
+        """Find out where partitions begin: those that the log has, and others."""
+        for place in places:
+            number = self._log.number_of(self._named(place))
+            if number is not None:
+                self.next[place] = self._kept[place] = number
+        known = {place.topic for place in self._kept}
+        for place in places:
+            bounds = reader.bounds(place)
+            if place not in self._kept:
+                is_new = self._kept_batch is not None
+                at = self._source.starts.get(place, self._source.start)
+                at = (0 if place.topic in known else bounds.oldest) if is_new else at
+                self.next[place] = {EARLIEST: bounds.oldest, LATEST: bounds.end}.get(at, at)
+            self.check(place, reader)
+
+    def add(self, places: Iterable[Place], reader: TopicReader) -> list[Place]:
+        """Add the partitions that are new, from their beginning, and return them."""
+        topics = {place.topic for place in self.next}
+        new = [place for place in places if place not in self.next and self._source.has(place)]
+        for place in new:
+            self.next[place] = 0 if place.topic in topics else reader.bounds(place).oldest
+        return new
+
+    def check(self, place: Place, reader: TopicReader) -> int:
+        """Check that a partition has what is read next; return how many offsets are lost."""
+        bounds, at = reader.bounds(place), self.next[place]
+        if at > bounds.end:
+            raise StreamError(
+                f"{place}: the log goes on at offset {at}, and the partition ends before offset "
+                f"{bounds.end}{_SHORTER}"
+            )
+        if at < bounds.oldest and self._source.fails_on_loss:
+            raise StreamError(
+                f"{place}: the log goes on at offset {at}, and the oldest offset of the partition "
+                f"is {bounds.oldest}; {bounds.oldest - at} offsets lie between{_DELETED}"
+            )
+        return self._advance(place, max(at, bounds.oldest))
+
+    def take(self, place: Place, offset: int) -> bool:
+        """Whether a record is wanted: the log does not have it, and it is not beyond the end."""
+        if offset < self.next[place]:
+            return False
+        end = self.ends.get(place)
+        if end is not None and offset >= end:
+            self._advance(place, max(end, self.next[place]))
+            return False
+        self._advance(place, offset)
+        self.next[place] = offset + 1
+        return True
+
+    def reach(self, place: Place, offset: int) -> None:
+        """Take note that a partition has no record before an offset that was not read."""
+        if offset > self.next[place]:
+            self._advance(place, min(offset, self.ends.get(place, offset)))
+
+    def is_done(self, place: Place) -> bool:
+        """Whether a partition was read to its end."""
+        return place in self.ends and self.next[place] >= self.ends[place]
+
+    @property
+    def are_done(self) -> bool:
+        """Whether all partitions were read to their ends."""
+        return len(self.ends) == len(self.next) and all(map(self.is_done, self.next))
+
+    @property
+    def unread(self) -> dict[Place, int]:
+        """The next offsets of partitions that were not read to their ends."""
+        return {place: at for place, at in self.next.items() if not self.is_done(place)}
+
+    @property
+    def moved(self) -> dict[Place, int]:
+        """The next offsets of which the log does not say so yet."""
+        return {place: at for place, at in self.next.items() if self._kept.get(place) != at}
+
+    def numbers(self) -> Mapping[str, int]:
+        """Return the transactions of the next commit, each with its number."""
+        batch = 0 if self._kept_batch is None else self.batch + 1
+        return {self._app: batch, **{self._named(one): at for one, at in self.moved.items()}}
+
+    def unmoved(self) -> None:
+        """Check that no other process moved the offsets of the log, of its newest version."""
+        found = self._log.number_of(self._app)
+        if found != self._kept_batch:
+            raise OwnerError(
+                f"{self._log.path}: another stream writes to the log: expected batch "
+                f"{self._kept_batch} next, found {found}; one process writes to a log"
+            )
+
+    def committed(self) -> int:
+        """Take note that the log says so now; return the offsets without a record before that."""
+        self._kept = {**self.next}
+        self.batch = self._kept_batch = 0 if self._kept_batch is None else self.batch + 1
+        gaps, self.gaps = self.gaps, 0
+        return gaps
+
+    def _advance(self, place: Place, offset: int) -> int:
+        passed = offset - self.next[place]
+        self.gaps += passed
+        self.next[place] = offset
+        return passed
+
+    def _named(self, place: Place) -> str:
+        return f"{self._app}/{place}"

@@ -1,0 +1,199 @@
+"""What happens to topics and brokers while a stream runs, and between two of its runs."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+from examples.broker import broker
+from tests.runtime.engines.stream_local.running import SECONDS, landed, running
+from tests.runtime.engines.stream_local.topics import BROKEN, Topic, assert_same, history
+
+import changewire.delta as cwd
+from changewire.engines.stream import run, troubles
+
+
+@pytest.fixture
+def admin(kafka: str) -> AdminClient:
+    """What changes topics."""
+    return AdminClient({"bootstrap.servers": kafka})
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for new partitions all the time."""
+    monkeypatch.setattr(run, "_LOOK_EVERY", 0.2)
+
+
+def add_partitions(admin: AdminClient, topic: Topic, number: int) -> None:
+    """Let a topic have more partitions."""
+    for done in admin.create_partitions([NewPartitions(topic.name, number)]).values():
+        done.result()
+    end = time.monotonic() + SECONDS
+    while len(admin.list_topics(topic.name).topics[topic.name].partitions) < number:
+        assert time.monotonic() < end
+
+
+def delete_records(admin: AdminClient, topic: Topic, partition: int, before: int) -> None:
+    """Delete the oldest records of a partition, as retention does."""
+    place = TopicPartition(topic.name, partition, before)
+    for done in admin.delete_records([place]).values():
+        done.result()
+
+
+@pytest.mark.usefixtures("quick")
+def test_partitions_that_are_added_are_read_from_their_beginning(
+    topic: Topic, admin: AdminClient
+) -> None:
+    """While a stream runs, and between two runs, which began with the latest offsets."""
+    latest = {"startingOffsets": "latest"}
+    with running(topic, source=latest) as found:
+        found.until((topic.root / "lake" / "log").exists)
+        topic.send(history(1, 10))
+        add_partitions(admin, topic, 3)
+        topic.send(history(2, 10, partitions=3))
+        found.until(lambda: landed(topic) == len(topic.sent))
+    assert f"new partitions: {topic.name}/2" in found.lines
+    add_partitions(admin, topic, 4)
+    topic.send(history(3, 10, partitions=4))
+    topic.stream(source=latest)
+    assert_same(topic)
+
+
+def test_deleted_records_are_one_error_or_a_counted_gap(topic: Topic, admin: AdminClient) -> None:
+    """The log goes on at an offset that is gone: place, offsets, and the option that goes on."""
+    topic.send([(0, BROKEN)] * 5 + [(1, BROKEN)])
+    topic.stream()
+    topic.send([(0, BROKEN)] * 5)
+    delete_records(admin, topic, 0, 8)
+    place = f"{topic.name}/0: the log goes on at offset 5, and the oldest offset"
+    with pytest.raises(cwd.StreamError, match=f"{place} of the partition is 8; 3 offsets lie"):
+        topic.stream()
+    assert landed(topic) == 6
+    outcome = topic.stream(source={"failOnDataLoss": "false"})
+    assert outcome.stream is not None
+    assert (outcome.counts.messages, outcome.stream.offset_gaps) == (2, 3)
+    assert topic.stream().counts.messages == 0
+
+
+def test_records_that_are_deleted_while_a_stream_reads_are_no_silence(
+    topic: Topic, admin: AdminClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They vanish after the stream looked where the partition begins."""
+    topic.send([(0, BROKEN)] * 9)
+    topic.stream()
+    topic.send([(0, BROKEN)] * 9)
+    begin = run._Stream.begin  # noqa: SLF001 - the moment after its look
+
+    def late(stream: Any, places: Any) -> None:
+        bounds = stream.reader.bounds
+        stream.reader.bounds = lambda place: bounds(place)._replace(oldest=0)
+        delete_records(admin, topic, 0, 12)
+        begin(stream, places)
+        stream.reader.bounds = bounds
+
+    monkeypatch.setattr(run._Stream, "begin", late)  # noqa: SLF001 - as above
+    with pytest.raises(cwd.StreamError, match="the oldest offset of the partition is 12"):
+        topic.stream()
+    outcome = topic.stream(source={"failOnDataLoss": "false"})
+    assert outcome.stream is not None
+    assert (outcome.counts.messages, outcome.stream.offset_gaps) == (6, 3)
+
+
+def test_a_topic_that_was_created_again_is_refused(topic: Topic, admin: AdminClient) -> None:
+    """Its offsets are those of other records, which the log would take for those that it has."""
+    topic.send([(0, BROKEN)] * 5)
+    topic.stream()
+    for done in admin.delete_topics([topic.name]).values():
+        done.result()
+    time.sleep(1)
+    again = Topic(topic.server, topic.name, topic.root)
+    again.send([(0, BROKEN)] * 2)
+    with pytest.raises(cwd.StreamError, match="goes on at offset 5, and the partition ends before"):
+        again.stream(source={"failOnDataLoss": "false"})
+
+
+def test_a_stream_outlives_its_broker(tmp_path: Path) -> None:
+    """It waits while no broker answers, says so once, and goes on when there is one again."""
+    with broker(tmp_path / "broker") as server:
+        topic = Topic(server, "outlived", tmp_path)
+        topic.send(history(1, 20))
+        stream = running(topic)
+        found = stream.__enter__()
+        found.until(lambda: landed(topic) == len(topic.sent))
+    found.until(lambda: any("waiting" in line for line in found.lines))
+    time.sleep(2)
+    with broker(tmp_path / "broker"):
+        topic.send(history(2, 20))
+        found.until(lambda: landed(topic) == len(topic.sent))
+        stream.__exit__(None, None, None)
+    waiting = f"no Kafka broker answers on {server}: waiting"
+    assert found.lines.count(waiting) == 1
+    assert_same(topic)
+
+
+def test_a_second_process_on_a_log_is_refused(
+    topic: Topic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a lock; and where there is none by the log, when it commits, whoever commits first."""
+    topic.send([(0, BROKEN)])
+    with running(topic) as found:
+        found.until(lambda: landed(topic) == 1)
+        with pytest.raises(cwd.OwnerError, match="another stream writes to the log"):
+            topic.stream()
+    monkeypatch.setattr(run, "claimed", lambda _: nullcontext())
+    begin = run._Stream.begin  # noqa: SLF001 - a moment between start and commit
+
+    def begun(stream: Any, places: Any) -> None:
+        begin(stream, places)
+        monkeypatch.setattr(run._Stream, "begin", begin)  # noqa: SLF001 - as above
+        topic.stream()
+
+    topic.send([(0, BROKEN)] * 2)
+    monkeypatch.setattr(run._Stream, "begin", begun)  # noqa: SLF001 - as above
+    with pytest.raises(cwd.OwnerError, match="expected batch 1 next, found 2"):
+        topic.stream()
+    assert topic.lake().log() == topic.expected().log()
+
+
+def test_transactions_leave_gaps(topic: Topic) -> None:
+    """Aborted records are not read, markers are passed over, and nothing is read again."""
+    producer = Producer({"bootstrap.servers": topic.server, "transactional.id": topic.name})
+    producer.init_transactions(30)
+    for is_kept in (True, False, True, False):
+        producer.begin_transaction()
+        for _ in range(2):
+            producer.produce(topic.name, BROKEN, partition=0)
+        producer.flush()
+        producer.commit_transaction(30) if is_kept else producer.abort_transaction(30)
+    outcome = topic.stream()
+    assert outcome.stream is not None
+    assert (outcome.counts.messages, outcome.stream.offset_gaps) == (4, 8)
+    again = topic.stream()
+    assert again.stream is not None
+    assert (again.counts.messages, again.stream.offset_gaps) == (0, 0)
+
+
+def test_a_topic_that_vanishes_ends_the_stream(
+    topic: Topic, admin: AdminClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the partition, and comes if the topic stays away."""
+    monkeypatch.setattr(troubles, "_GRACE", 1.0)
+    topic.send([(0, BROKEN)])
+    of_topics = "kafka.topic.metadata"
+    often = {f"{of_topics}.refresh.interval.ms": "500", f"{of_topics}.propagation.max.ms": "0"}
+
+    def until() -> bool:
+        if landed(topic) == 1:
+            for done in admin.delete_topics([topic.name]).values():
+                done.exception()
+        return False
+
+    with pytest.raises(cwd.StreamError, match=rf"{topic.name} \[[01]\]: "):
+        topic.stream(continuous=True, batch_every=0.2, source=often, stop=until)
