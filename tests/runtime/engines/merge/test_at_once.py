@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 NAMES = ("t", "t_1", "t1", "t11", "t_11", "t_", "t_t", "tt")
 """Alike names, of tables that are merged at once."""
 
+OF_DELTA = (
+    "spark.databricks.delta.lastCommitVersionInSession",
+    "spark.sql.parquet.fieldId.read.enabled",
+    "spark.sql.parquet.fieldId.write.enabled",
+)
+"""Settings that Delta gives a session by itself."""
+
 KEPT_LONG = 10**13
 """Rows of a job that does not end unless it is cancelled."""
 
@@ -54,8 +61,8 @@ def expected(name: str, *firsts: int) -> list[tuple[Any, ...]]:
 
 
 def settings(spark: SparkSession) -> dict[str, str]:
-    """Return the settings of a session."""
-    return dict(spark.conf.getAll)
+    """Return the settings of a session, without those that Delta gives it."""
+    return {name: value for name, value in spark.conf.getAll.items() if name not in OF_DELTA}
 
 
 def check(spark: SparkSession, lake: Lake, names: list[str], threads: int) -> None:
