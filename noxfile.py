@@ -446,7 +446,7 @@ def docs_browser(session: nox.Session) -> None:
 
 @nox.session
 def docs_clean(session: nox.Session) -> None:
-    """Run the tests of pages in environments of their own `pip install`: ``-- docs/delta.md``."""
+    """Run the tests of pages in environments of their own `pip install`: ``-- docs/index.md``."""
     install(session, "hatchling", "hatch-fancy-pypi-readme", groups=("lock",))
     folder = Path(session.create_tmp())
     build_into(session, folder / "dist", "--target", "wheel")

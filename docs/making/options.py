@@ -33,8 +33,8 @@ def page() -> str:
     return (
         "# Options by name\n\n"
         "Look up which commands and functions have an option. An option of both has one meaning.\n"
-        "[Merge a topic into tables](../applying.md) and [Land a stream](../landing.md) list the\n"
-        "options of `changewire.spark`, and [The Kafka source](../kafka-source.md) those of\n"
+        "[Spark](../guides/spark.md) lists the\n"
+        "options of `changewire.spark`, and [Streaming](../operate/streaming.md) those of\n"
         "Spark's source.\n\n## Options of commands\n\n"
         + table(("option", "meaning", "default", "commands"), _of_commands())
         + "\n## Options for the messages of one vendor\n\n"

@@ -17,7 +17,7 @@ ROOT: Final = Path(__file__).parents[2]
 GENERATED: Final = {"_build", "made"}
 """Folders of pages that the build of the site writes."""
 
-OF_OTHERS: Final = {"docs/dependencies.md"}
+OF_OTHERS: Final = {"docs/contributing/dependencies.md"}
 """Pages with texts of other packages."""
 
 _THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messages|changes|\w+s)"

@@ -28,7 +28,7 @@ from changewire_codegen.compat.diff import Judge, diff
 from changewire_codegen.compat.rules import GRAVITY, RULES, SIDES, Side
 from changewire_codegen.nodes import Family
 
-PAGE = Path(__file__).parents[2] / "docs" / "compatibility.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "schemas.md"
 DIALECT = json.loads((SCHEMAS / "dialect.json").read_text(encoding="utf-8"))["$defs"]
 KEYWORDS = {*DIALECT["node"]["properties"], *DIALECT["family"]["properties"]}
 

@@ -1,4 +1,4 @@
-"""The code of docs/applying.md runs."""
+"""The code of docs/guides/spark.md runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from changewire.tables.routing import APPLY_FAILED, REFUSALS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = "docs/applying.md"
+PAGE = "docs/guides/spark.md"
 
 
 def test_the_page_runs(

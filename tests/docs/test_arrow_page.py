@@ -1,4 +1,4 @@
-"""The code of docs/arrow.md runs, from top to bottom, and its table is what the tools say."""
+"""The code of docs/guides/without-spark.md runs, and its table is what the tools say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.samples import MIXED_COUNTS, mixed_messages
 
-PAGE = Path(__file__).parents[2] / "docs" / "arrow.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "without-spark.md"
 
 
 def test_the_page_runs(

@@ -17,16 +17,16 @@ from changewire.changes.values import READ_IN_UTC
 from changewire.engines.typed.cells import OTHER_CASE
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = DOCS.joinpath("change-events.md").read_text(encoding="utf-8")
+TEXT = DOCS.joinpath("concepts", "change-events.md").read_text(encoding="utf-8")
 
 NEVER = {"default-for-absent"}
 """Notes that no change gives: any column may be absent."""
 
 
 TABLES = {
-    "change-events.md#Leniencies of changes": OF_CHANGES,
-    "change-events.md#Leniencies of messages": OF_MESSAGES,
-    "spark.md#Leniencies of rows": OF_ROWS,
+    "concepts/change-events.md#Leniencies of changes": OF_CHANGES,
+    "concepts/change-events.md#Leniencies of messages": OF_MESSAGES,
+    "guides/spark.md#Leniencies of rows": OF_ROWS,
 }
 """Sections of pages, and the meanings that their tables have."""
 

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from changewire.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT.joinpath("docs", "compatibility.md").read_text(encoding="utf-8")
+PAGE = ROOT.joinpath("docs", "guides", "schemas.md").read_text(encoding="utf-8")
 
 
 def shown() -> list[str]:
     """Return the lines of the first example, below its command."""
-    (code,) = blocks("docs/compatibility.md", "console")
+    (code,) = blocks("docs/guides/schemas.md", "console")
     block = code.splitlines()
     assert block[0] == "$ changewire schema diff installed schemas"
     return block[1:]
@@ -56,4 +56,4 @@ def uncut(line: str) -> str:
 def test_links_lead_somewhere() -> None:
     """Each file that the page leads to exists."""
     for link in re.findall(r"\]\(([^)#]+)\)", PAGE):
-        assert ROOT.joinpath("docs", link).exists()
+        assert ROOT.joinpath("docs", "guides", link).exists()

@@ -217,7 +217,7 @@ def test_a_new_column_type_is_a_row_in_the_schemas(copy: Copy) -> None:
     assert copy.changed() == {"schemas/dataworks_json/message.json"}
 
 
-GUIDE = "docs/how-to/regenerate.md"
+GUIDE = "docs/guides/schemas.md"
 
 
 def test_the_guide_makes_a_column(copy: Copy) -> None:

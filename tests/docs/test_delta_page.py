@@ -1,4 +1,4 @@
-"""The code of docs/delta.md runs, from top to bottom."""
+"""The code of docs/guides/without-spark.md runs, from top to bottom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from changewire.cli.app import app
 from changewire.framing import Position, Record
 
-PAGE = "docs/delta.md"
+PAGE = "docs/guides/without-spark.md"
 
 
 def content() -> dict[Path, list[Any]]:

@@ -1,4 +1,4 @@
-"""The code of docs/kafka-source.md runs, from top to bottom, on a real broker."""
+"""The code of docs/operate/streaming.md runs, from top to bottom, on a real broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cli"]
 
-PAGE = "docs/kafka-source.md"
+PAGE = "docs/operate/streaming.md"
 TOPICS = ("users", "orders")
 
 

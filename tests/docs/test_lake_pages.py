@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-TUTORIAL = "docs/tutorial/first-table.md"
-FROM_JSON = "docs/how-to/from-json.md"
-ADOPT = "docs/how-to/adopt.md"
-ERASE = "docs/how-to/erase.md"
+TUTORIAL = "docs/start/first-table.md"
+FROM_JSON = "docs/guides/python.md"
+ADOPT = "docs/guides/rebuild.md"
+ERASE = "docs/operate/security.md"
 
 
 def run(page: str, names: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The code of docs/landing.md runs."""
+"""The code of docs/guides/spark.md runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from changewire.engines.log import CLOSED, LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REF
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = "docs/landing.md"
+PAGE = "docs/guides/spark.md"
 SECTION = ROOT.joinpath(PAGE).read_text(encoding="utf-8").partition("## The log")[2]
 
 

@@ -31,12 +31,12 @@ from changewire.framing import Position, Record
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = "docs/operations.md"
+PAGE = "docs/operate/streaming.md"
 DEPLOYMENT = "docs/operate/deployment.md"
 MONITORING = "docs/operate/monitoring.md"
 SIZING = "docs/operate/sizing.md"
 TROUBLESHOOTING = "docs/operate/troubleshooting.md"
-BACKFILL = "docs/how-to/backfill.md"
+BACKFILL = "docs/guides/rebuild.md"
 UTC = timezone.utc
 
 

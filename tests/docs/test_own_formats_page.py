@@ -18,7 +18,7 @@ import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
 from changewire.cli.app import app
 
-PAGE = Path(__file__).parents[2] / "docs" / "own-formats.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "schemas.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 PACKAGE, ADAPTER = "shop_messages", "shop_tables_adapter"
 
@@ -74,7 +74,7 @@ def test_the_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_links_lead_somewhere() -> None:
     """Every link of the page and of the tutorial is a file, and what stands behind # a heading."""
-    for page in (PAGE, PAGE.with_name("tutorial-rows.md")):
+    for page in (PAGE, PAGE.with_name("python.md")):
         for link, heading in re.findall(r"\]\(([^)#]+)#?([^)]*)\)", page.read_text("utf-8")):
             path = page.parent / link
             assert path.exists(), link

@@ -1,4 +1,4 @@
-"""The code of docs/producers.md runs, from top to bottom, on a real broker."""
+"""The code of docs/guides/producers.md runs, from top to bottom, on a real broker."""
 
 import re
 from inspect import signature
@@ -13,8 +13,8 @@ from tests.support.topics import create
 
 import changewire.kafka as cwk
 
-PAGE = Path(__file__).parents[2] / "docs" / "producers.md"
-TASK = "docs/how-to/validate-in-a-producer.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "producers.md"
+TASK = "docs/guides/producers.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
@@ -23,7 +23,7 @@ def test_the_page_runs(kafka: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each block runs after the one before it, with all clients, and prints what it says."""
     create(kafka, "customers", "people", "guests")
     names: dict[str, Any] = {"server": kafka}
-    found = blocks("docs/producers.md")
+    found = blocks("docs/guides/producers.md")
     assert len(found) == 6
     for block in found:
         exec(block, names)  # noqa: S102 - our own text
@@ -54,7 +54,7 @@ AT_ONCE = '"topic.metadata.propagation.max.ms": 0, "bootstrap.servers":'
 def test_a_missing_topic_ends_the_program(kafka: str) -> None:
     """An undelivered message is an error: at the end, or at once if the client knows by then."""
     names: dict[str, Any] = {"server": kafka}
-    for block in blocks("docs/producers.md")[:2]:
+    for block in blocks("docs/guides/producers.md")[:2]:
         code = block.replace('"bootstrap.servers":', AT_ONCE).replace('"customers"', '"missing"')
         with pytest.raises((SystemExit, KafkaException), match="Unknown topic"):
             exec(code, names)  # noqa: S102 - our own text

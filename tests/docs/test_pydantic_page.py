@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from tests.docs.pages import ROOT, all_blocks
 from tests.docs.running import run_block, run_page
 
-PAGE = "docs/how-to/pydantic.md"
+PAGE = "docs/guides/python.md"
 ACCEPTED = {
     "aerospike": ("bins-of-wrong-types", "blob-no-base64", "digest-no-base64", "digest-too-short"),
     "dataworks": ("ddl-meta-no-base64", "insert-without-after", "delete-without-before"),

@@ -1,4 +1,4 @@
-"""The code of docs/spark.md runs, from top to bottom."""
+"""The code of docs/guides/spark.md runs, from top to bottom."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_page_runs(spark: SparkSession, tmp_path: Path) -> None:
         "messages": spark.createDataFrame([(text,)], "value string"),
         "topic": spark.createDataFrame([(order, 7)], "value binary, offset long"),
     }
-    first, files, *rest = blocks("docs/spark.md")
+    first, files, *rest = blocks("docs/guides/spark.md")
     exec(first, names)  # noqa: S102 - our own text
     one = names["messages"]
     exec(files, names)  # noqa: S102

@@ -12,7 +12,7 @@ from tests.runtime.tables.histories import applied, placed, rows
 from changewire.engines.applied import COUNTED, NOT_APPLIED
 from changewire_messages.tables.arrow import ROW_STATE
 
-PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tables.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 HISTORIES = list(histories())
 
@@ -20,7 +20,7 @@ HISTORIES = list(histories())
 def test_the_examples_run() -> None:
     """Each block does what it asserts."""
     names: dict[str, Any] = {}
-    for block in blocks("docs/tables.md"):
+    for block in blocks("docs/concepts/tables.md"):
         exec(block, names)  # noqa: S102 - our own text
 
 
@@ -39,7 +39,7 @@ def test_histories(history: History) -> None:
 
 def test_every_history_is_drawn() -> None:
     """Below the rows of each stands its picture."""
-    drawn = re.findall(r"\]\(pictures/tables-(.+)\.svg\)", TEXT)
+    drawn = re.findall(r"\]\(\.\./pictures/tables-(.+)\.svg\)", TEXT)
     assert drawn == [history.name for history in HISTORIES]
 
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from changewire.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "tutorial-rows.md"
+PAGE = ROOT / "docs" / "guides" / "python.md"
 PACKAGE = "shop_tables"
 SCHEMA = Path("schemas", "shop", "customer.json")
 

@@ -21,7 +21,7 @@ from changewire.tested import (
 )
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT.joinpath("docs", "versions.md").read_text(encoding="utf-8")
+PAGE = ROOT.joinpath("docs", "reference", "versions.md").read_text(encoding="utf-8")
 PYPROJECT = tomli.loads(ROOT.joinpath("pyproject.toml").read_text(encoding="utf-8"))
 
 

@@ -56,7 +56,7 @@ def history(
     names: VersionNames = "plain",
     **vendor: Unpack[VendorKeywords],
 ) -> DataFrame:
-    """Return every version of the rows of a table, by the rules of docs/tables.md.
+    """Return every version of the rows of a table, by the rules of docs/concepts/tables.md.
 
     A version is what a row was from one change to the next one that made it another. Which change
     is newer its sequence says, so a late change has its place between the versions, and what comes
