@@ -14,8 +14,8 @@ from docs.making.markdown import cell, table
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = {
     "changewire": "python",
-    "changewire.spark": "options",
-    "changewire.kafka": "options",
+    "changewire.spark": "python",
+    "changewire.kafka": "python",
 }
 """Modules, and the pages in ``docs/reference/`` that list their names."""
 

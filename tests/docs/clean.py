@@ -63,7 +63,6 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "docs/operate/security.md": ("test_lake_pages.py::test_a_person_is_erased",),
     "docs/operate/streaming.md": (
         "test_kafka_source_page.py",
-        "test_operations_page.py::test_the_command_of_the_page_is_known",
         "test_streaming_page.py",
     ),
     "docs/reference/cli.md": ("test_cli_page.py",),

@@ -71,7 +71,6 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         f"{DOCS}/test_streaming_page.py",
     ),
     ("docs/operate/streaming.md", "sh"): (
-        OPERATIONS,
         f"{DOCS}/test_kafka_source_page.py",
         f"{DOCS}/test_streaming_page.py",
     ),

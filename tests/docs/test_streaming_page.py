@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PAGE = "docs/operate/streaming.md"
-BLOCKS = [block for block in all_blocks(PAGE) if block.reason is None]
 BROKER = "python -m examples.broker "
+BLOCKS = [block for block in all_blocks(PAGE) if block.reason is None]
 
 
 @pytest.mark.long
