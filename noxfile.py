@@ -464,7 +464,7 @@ def build_site(session: nox.Session, *groups: str, builder: str = "html") -> Non
     """Build the site from sources, in the pinned versions; needs no Spark and no Java."""
     if sys.version_info < PYTHON_OF_SPHINX:
         session.skip("the Sphinx that builds the site needs Python 3.11 or newer")
-    extras = (*EXTRAS["cli"], *EXTRAS["kafka"])
+    extras = (*EXTRAS["cli"], *EXTRAS["kafka"], "jsonschema")
     install(session, *PYPROJECT["project"]["dependencies"], *extras, groups=("docs", *groups))
     options = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs=auto")
     command = ("python", "-m", "sphinx", *options)

@@ -28,12 +28,10 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "docs/guides/dead-letters.md": ("test_task_pages.py::test_dead_letters",),
     "docs/guides/history.md": ("test_history_page.py",),
     "docs/guides/producers.md": (
-        f"{_PRODUCERS}::test_the_page_of_the_task_runs",
         f"{_PRODUCERS}::test_the_page_runs",
     ),
     "docs/guides/python.md": (
         f"{_DOCUMENTS}[guides/python.md]",
-        "test_lake_pages.py::test_a_job_is_migrated",
         "test_pydantic_page.py",
         "test_messages_page.py",
         "test_tutorial_rows.py",
@@ -49,8 +47,7 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "test_own_formats_page.py",
     ),
     "docs/guides/spark.md": (
-        "test_applying_page.py",
-        "test_landing_page.py",
+        "test_lake_pages.py::test_a_job_is_migrated",
         "test_spark_page.py",
     ),
     "docs/guides/without-spark.md": (

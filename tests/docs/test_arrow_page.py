@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.pages import in_sections
 from tests.samples import MIXED_COUNTS, mixed_messages
 
-PAGE = Path(__file__).parents[2] / "docs" / "guides" / "without-spark.md"
+PAGE = "docs/guides/without-spark.md"
 
 
 def test_the_page_runs(
@@ -24,8 +24,8 @@ def test_the_page_runs(
     text = json.dumps({**user, "gen": 1, "exp": 0, "lut": 0, "bins": bins})
     Path("topic.jsonl").write_bytes(b"\n".join([*lines, text.encode()]))
     names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(block, names)  # noqa: S102 - our own text
+    for block in in_sections(PAGE, "Arrow, pandas, Polars, DuckDB"):
+        exec(block.code, names)  # noqa: S102 - our own text
     changes = MIXED_COUNTS["changes"] + 1
     assert len(names["frame"]) == names["pq"].read_table("changes.parquet").num_rows == changes
     assert len(names["letters"]) == MIXED_COUNTS["dead_letters"]

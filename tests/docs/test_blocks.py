@@ -38,7 +38,6 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("docs/guides/producers.md", "python"): (f"{DOCS}/test_producers_page.py",),
     ("docs/guides/python.md", "python"): (
         DOCUMENTS,
-        LAKE,
         PYDANTIC,
         f"{DOCS}/test_messages_page.py",
         f"{DOCS}/test_tutorial_rows.py",
@@ -50,9 +49,8 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("docs/guides/schemas.md", "python"): (OWN, f"{DOCS}/test_contributing.py"),
     **{("docs/guides/schemas.md", kind): (OWN,) for kind in ("sh", "toml")},
     ("docs/guides/spark.md", "python"): (
-        f"{DOCS}/test_applying_page.py",
-        f"{DOCS}/test_landing_page.py",
         f"{DOCS}/test_spark_page.py",
+        LAKE,
     ),
     ("docs/guides/without-spark.md", "console"): (f"{DOCS}/test_delta_page.py",),
     ("docs/guides/without-spark.md", "python"): (
@@ -77,7 +75,7 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("docs/reference/cli.md", "python"): (f"{DOCS}/test_cli_page.py",),
     ("docs/reference/errors.md", "python"): (DOCUMENTS,),
     **{("docs/start/first-table.md", kind): (TASKS,) for kind in ("console", "python", "sh")},
-    ("docs/start/own-topic.md", "console"): (TASKS,),
+    **{("docs/start/own-topic.md", kind): (TASKS,) for kind in ("console", "toml")},
 }
 """The tests that run the blocks of a page in a language."""
 

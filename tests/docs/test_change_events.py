@@ -26,7 +26,7 @@ NEVER = {"default-for-absent"}
 TABLES = {
     "concepts/change-events.md#Leniencies of changes": OF_CHANGES,
     "concepts/change-events.md#Leniencies of messages": OF_MESSAGES,
-    "guides/spark.md#Leniencies of rows": OF_ROWS,
+    "concepts/change-events.md#Leniencies of rows": OF_ROWS,
 }
 """Sections of pages, and the meanings that their tables have."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -51,9 +50,3 @@ def test_the_example_is_what_the_command_writes(
 def uncut(line: str) -> str:
     """Return a line of the page without the mark of what was cut."""
     return line.removesuffix(" ...")
-
-
-def test_links_lead_somewhere() -> None:
-    """Each file that the page leads to exists."""
-    for link in re.findall(r"\]\(([^)#]+)\)", PAGE):
-        assert ROOT.joinpath("docs", "guides", link).exists()

@@ -37,6 +37,15 @@ def links(page: str) -> Iterator[tuple[Path, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files(page: str) -> None:
+    """Each link is a file of the repository, a page that the site makes, or another site."""
+    path = ROOT / page
+    found = re.findall(r"\]\(([^)\s#]+)", prose(path))
+    ours = [link for link in found if ":" not in link and "/made/" not in f"/{link}"]
+    assert [link for link in ours if not path.parent.joinpath(link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_links_into_pages_lead_to_a_heading(page: str) -> None:
     """Each link with an anchor, as those to the glossary, names a heading that exists."""
     found = list(links(page))
