@@ -64,6 +64,9 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "docs/reference/cli.md": ("test_cli_page.py",),
     "docs/reference/errors.md": (f"{_DOCUMENTS}[reference/errors.md]",),
+    "docs/sources/aerospike.md": (f"{_DOCUMENTS}[sources/aerospike.md]",),
+    "docs/sources/dataworks.md": (f"{_DOCUMENTS}[sources/dataworks.md]",),
+    "docs/sources/lindorm.md": (f"{_DOCUMENTS}[sources/lindorm.md]",),
     "docs/start/first-table.md": ("test_task_pages.py::test_the_first_table",),
     "docs/start/own-topic.md": ("test_task_pages.py::test_a_new_topic",),
 }
@@ -81,6 +84,9 @@ HELPERS: Final[Mapping[str, tuple[str, ...]]] = {
     "docs/operate/monitoring.md": _TOPICS,
     "docs/operate/streaming.md": _TOPICS,
     "docs/reference/errors.md": ("hypothesis",),
+    "docs/sources/aerospike.md": ("hypothesis",),
+    "docs/sources/dataworks.md": ("hypothesis",),
+    "docs/sources/lindorm.md": ("hypothesis",),
 }
 """Packages that tests of a page import, and its readers do not need."""
 

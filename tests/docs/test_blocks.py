@@ -74,6 +74,10 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ),
     ("docs/reference/cli.md", "python"): (f"{DOCS}/test_cli_page.py",),
     ("docs/reference/errors.md", "python"): (DOCUMENTS,),
+    **{
+        (f"docs/sources/{page}.md", "python"): (DOCUMENTS,)
+        for page in ("aerospike", "dataworks", "lindorm")
+    },
     **{("docs/start/first-table.md", kind): (TASKS,) for kind in ("console", "python", "sh")},
     **{("docs/start/own-topic.md", kind): (TASKS,) for kind in ("console", "toml")},
 }

@@ -68,7 +68,8 @@ def test_defaults() -> None:
 
 def test_operations_are_those_of_the_page() -> None:
     """Every operation in the table of DataWorks gives the kind of change that stands beside it."""
-    table = TEXT.partition("## DataWorks\n")[2].partition("\n\n| message")[0]
+    text = DOCS.joinpath("sources", "dataworks.md").read_text(encoding="utf-8")
+    table = text.partition("## Messages\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([A-Z_, ]+) \| `([a-z]+)`", table, re.MULTILINE)
     assert len(rows) == 8
     for operations, op in rows:

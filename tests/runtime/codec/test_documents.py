@@ -11,7 +11,14 @@ import changewire as cw
 
 DOCS = Path(__file__).parents[3] / "docs"
 
-PAGES = ["reference/errors.md", "concepts/change-events.md", "guides/python.md"]
+PAGES = [
+    "reference/errors.md",
+    "concepts/change-events.md",
+    "guides/python.md",
+    "sources/aerospike.md",
+    "sources/dataworks.md",
+    "sources/lindorm.md",
+]
 
 NO_EXAMPLE = {
     "adapter-failed": "of formats of other packages, in tests/plugins",
