@@ -61,7 +61,7 @@ def test_the_file_of_options_runs(
     (command,) = before_the_tour("sh")
     words = shlex.split(command.replace(" --continuous --apply-every 5m", ""))
     assert words == ["changewire", "stream", "--config", "stream.toml"]
-    ended = cli(*words[1:])
+    ended = cli(*words[1:], "--default-table", "no_set")
     assert ended.exit_code == 0, ended.stderr
     report = json.loads(Path("lake", "report.json").read_text(encoding="utf-8"))
     assert report["changes"] == 2 * len(values)

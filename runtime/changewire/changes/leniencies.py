@@ -46,14 +46,13 @@ OF_CHANGES: Final[Mapping[str, str]] = {
         "and a change has no event time."
     ),
     "undeclared-column": (
-        "DataWorks: schema.dataColumn does not declare a column. It stays as JSON has it."
+        "DataWorks: schema.dataColumn does not declare a column. It stays as in JSON."
     ),
     "undeclared-field": (
-        "Lindorm: the schema of the row does not name a column. It stays as JSON has it."
+        "Lindorm: the schema of the row does not name a column. It stays as in JSON."
     ),
     "unknown-column-type": (
-        "DataWorks: the format document does not name the type of a column. "
-        "It stays as JSON has it."
+        "DataWorks: the format document does not name the type of a column. It stays as in JSON."
     ),
     "unknown-family": (
         "HBase: a column belongs to none of the column_families. It keeps its name."

@@ -1,4 +1,4 @@
-"""Messages of one format as messages of another, or as an older version of theirs writes them."""
+"""Messages of one format as messages of another, or as an older version of that format."""
 
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, get_args

@@ -56,9 +56,9 @@ def history(
 ) -> pa.Table:
     """Return every version of the rows of a table, by the rules of docs/concepts/tables.md.
 
-    A version is what a row was from one change to the next one that made it another. Which change
-    is newer its sequence says, so a late change has its place between the versions, and what comes
-    twice changes nothing. All changes of the table must fit into memory.
+    A version is what a row was from one change to the next one that made it another. The
+    sequence decides which change is newer, so a late change is inserted between versions, and a
+    duplicate changes nothing. All changes of the table must fit into memory.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table,
@@ -108,7 +108,7 @@ def current(
     apply_truncates: bool = False,
     **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
-    """Return the rows of a table as a log has them now: the newest version of each.
+    """Return the current rows of a table, from its log: the newest version of each.
 
     It is what `changewire.delta.apply_changes` leaves in the table, computed from the log alone.
     All changes of the table must fit into memory.

@@ -180,7 +180,7 @@ def _open(rows: DataFrame, kind: str, apart: Sequence[str] = ()) -> DataFrame:
 
 
 def accepted_attempts(rows: DataFrame) -> DataFrame:
-    """Return the rows of a log without attempts of changes that no table took."""
+    """Return the rows of a log without attempts of refused changes."""
     found = rows.where(F.col("kind") == REFUSED)
     return without(rows.where(F.col("kind") != REFUSED), found, f"other.{ATTEMPT} = row.{ATTEMPT}")
 
