@@ -7,7 +7,7 @@ from typing import Final
 
 from docs.making.drawing import FAINT, INK, LINE, WIDTH, document, label
 
-_HEIGHT: Final = 504
+_HEIGHT: Final = 516
 _LEFT: Final = 12
 _INSIDE: Final = 26  # where text begins in a frame
 _ROW: Final = 22
@@ -37,41 +37,42 @@ def picture() -> str:
 
 
 def _topic() -> Iterator[str]:
-    yield from _frame(_LEFT, 12, WIDTH - 24, 176, "Kafka topic or files", "messages in any order")
-    for number, (kind, key, value, note) in enumerate(_MESSAGES):
+    note = "messages in any order"
+    yield from _frame(_LEFT, 12, WIDTH - 24, 182, "Kafka topic or files", note=note)
+    for number, (kind, key, value, problem) in enumerate(_MESSAGES):
         yield from _cells(68 + _ROW * number, (kind, key, value))
-        yield label(330, 68 + _ROW * number, note, _LETTER)
-    yield from _arrow(_HALF, 188, 222, "decode and validate")
+        yield label(330, 68 + _ROW * number, problem, _LETTER)
+    yield from _arrow(_HALF, 194, 228, "decode and validate")
 
 
 def _log() -> Iterator[str]:
-    yield from _frame(_LEFT, 222, WIDTH - 24, 84, "log", "every element once")
-    yield label(_INSIDE, 278, "5 changes", _CHANGE, weight=600)
-    yield label(140, 278, "and", FAINT)
-    yield label(178, 278, "1 dead letter: wrong-type at /gen", _LETTER, weight=600)
-    yield label(_INSIDE, 296, "control events, refused changes, original bytes", FAINT, size=13)
+    yield from _frame(_LEFT, 228, WIDTH - 24, 90, "log", note="every element once")
+    yield label(_INSIDE, 282, "5 changes", _CHANGE, weight=600)
+    yield label(112, 282, "and", FAINT)
+    yield label(146, 282, "1 dead letter: wrong-type at /gen", _LETTER, weight=600)
+    yield label(_INSIDE, 304, "control events, refused changes, original bytes", FAINT, size=13)
 
 
 def _tables() -> Iterator[str]:
-    yield from _arrow(150, 306, 346, "merge in source order")
-    yield from _frame(_LEFT, 346, 330, 146, "tables", "current rows")
-    top = 390
+    yield from _arrow(150, 318, 358, "merge in source order")
+    yield from _frame(_LEFT, 358, 330, 146, "tables", note="current rows")
+    top = 402
     for column, head in zip((26, 150, 240), ("key", "name", "age"), strict=True):
         yield label(column, top + 16, head, FAINT, size=13)
     yield f'<path d="M{_INSIDE} {top + 26}H328" stroke="{LINE}"/>'
     for column, cell in zip((26, 150, 240), ("ann", "Ann", "42"), strict=True):
         yield label(column, top + 46, cell, INK, weight=600)
-    yield label(_INSIDE, top + 82, "ben is deleted, the late message has no effect", FAINT, size=13)
+    yield label(_INSIDE, top + 82, "ben is deleted, the late write is ignored", FAINT, size=13)
 
 
 def _letters() -> Iterator[str]:
-    yield from _arrow(470, 306, 346, "")
-    yield from _frame(360, 346, WIDTH - 372, 146, "dead letters", "")
-    yield label(374, 406, "code, path, bytes", INK)
-    yield label(374, 436, "fix and replay:", FAINT, size=13)
-    yield label(374, 456, "back into log and tables", FAINT, size=13)
-    yield _head(530, 306, is_up=True)
-    yield f'<path d="M530 346V312" stroke="{INK}" stroke-dasharray="4 3"/>'
+    yield from _arrow(470, 318, 358, "")
+    yield from _frame(360, 358, WIDTH - 372, 146, "dead letters")
+    yield label(374, 418, "code, path, bytes", INK)
+    yield label(374, 448, "fix and replay:", FAINT, size=13)
+    yield label(374, 468, "back into log and tables", FAINT, size=13)
+    yield _head(530, 318, is_up=True)
+    yield f'<path d="M530 358V324" stroke="{INK}" stroke-dasharray="4 3"/>'
 
 
 def _cells(y: int, cells: Sequence[str]) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _cells(y: int, cells: Sequence[str]) -> Iterator[str]:
         yield label(x, y, cell, INK)
 
 
-def _frame(x: int, y: int, width: int, height: int, title: str, note: str) -> Iterator[str]:
+def _frame(x: int, y: int, width: int, height: int, title: str, *, note: str = "") -> Iterator[str]:
     """Yield a box with its title and a note after it."""
     size = f'width="{width}" height="{height}"'
     yield f'<rect x="{x}" y="{y}" {size} rx="6" fill="none" stroke="{FAINT}"/>'

@@ -24,12 +24,9 @@ _PRODUCERS: Final = "test_producers_page.py"
 TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "README.md": ("test_readme.py",),
     "docs/concepts/change-events.md": (f"{_DOCUMENTS}[concepts/change-events.md]",),
-    "docs/concepts/tables.md": ("test_tables_page.py",),
     "docs/guides/dead-letters.md": ("test_task_pages.py::test_dead_letters",),
     "docs/guides/history.md": ("test_history_page.py",),
-    "docs/guides/producers.md": (
-        f"{_PRODUCERS}::test_the_page_runs",
-    ),
+    "docs/guides/producers.md": (f"{_PRODUCERS}::test_the_page_runs",),
     "docs/guides/python.md": (
         f"{_DOCUMENTS}[guides/python.md]",
         "test_pydantic_page.py",
@@ -54,7 +51,7 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "test_arrow_page.py",
         "test_delta_page.py",
     ),
-    "docs/index.md": ("test_words.py::test_the_landing_page_runs",),
+    "docs/index.md": ("test_task_pages.py::test_the_landing_page",),
     "docs/operate/deployment.md": ("test_operations_page.py::test_the_job_of_the_page_runs",),
     "docs/operate/monitoring.md": ("test_operations_page.py::test_the_job_of_the_page_runs",),
     "docs/operate/security.md": ("test_lake_pages.py::test_a_person_is_erased",),
@@ -76,7 +73,6 @@ _TOPICS: Final = ("confluent-kafka", "psutil", "typer")
 
 HELPERS: Final[Mapping[str, tuple[str, ...]]] = {
     "docs/concepts/change-events.md": ("hypothesis",),
-    "docs/concepts/tables.md": ("hypothesis", "pyarrow"),
     "docs/guides/python.md": ("hatchling", "hypothesis", "pip"),
     "docs/guides/rebuild.md": _TOPICS,
     "docs/guides/schemas.md": ("tomli",),

@@ -32,7 +32,6 @@ DOCS: Final = "tests/docs"
 RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     **{("README.md", kind): (f"{DOCS}/test_readme.py",) for kind in ("python", "sh")},
     ("docs/concepts/change-events.md", "python"): (DOCUMENTS,),
-    ("docs/concepts/tables.md", "python"): (f"{DOCS}/test_tables_page.py",),
     **{("docs/guides/dead-letters.md", kind): (TASKS,) for kind in ("console", "python")},
     ("docs/guides/history.md", "python"): (f"{DOCS}/test_history_page.py",),
     ("docs/guides/producers.md", "python"): (f"{DOCS}/test_producers_page.py",),
@@ -57,7 +56,7 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         f"{DOCS}/test_arrow_page.py",
         f"{DOCS}/test_delta_page.py",
     ),
-    ("docs/index.md", "python"): (f"{DOCS}/test_words.py",),
+    **{("docs/index.md", kind): (TASKS,) for kind in ("console", "python")},
     **{
         (f"docs/operate/{page}.md", "python"): (OPERATIONS,)
         for page in ("deployment", "monitoring")

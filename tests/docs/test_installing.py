@@ -32,7 +32,7 @@ def test_what_a_page_installs_is_found() -> None:
     expected: dict[str, tuple[list[str], list[str]]] = {
         "docs/start/first-table.md": (["cli", "delta"], []),
         "docs/start/own-topic.md": (["cli", "delta", "kafka", "spark"], []),
-        "docs/index.md": ([], []),
+        "docs/index.md": (["cli", "delta"], []),
     }
     for page, (extras, others) in expected.items():
         found = requirements(page)

@@ -18,6 +18,12 @@ ITEMS = ACCOUNTS.with_name("items.jsonl.gz")
 TUTORIAL = "docs/start/first-table.md"
 
 
+def test_the_landing_page(tmp_path: Path) -> None:
+    """The command of the first page makes the table that it shows."""
+    (tmp_path / "items.jsonl").write_bytes(gzip.decompress(ITEMS.read_bytes()))
+    run_page("docs/index.md", tmp_path)
+
+
 def test_the_first_table(tmp_path: Path) -> None:
     """Messages, table, traces and letters are those that the tutorial shows."""
     run_page(TUTORIAL, tmp_path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from docs.making.prose import OF_OTHERS, pages
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import ROOT
 
 GLOSSARY: Final = ROOT / "docs" / "concepts" / "change-events.md"
 PAGES: Final = sorted({*OF_OTHERS, *(path.relative_to(ROOT).as_posix() for path in pages())})
@@ -60,11 +60,3 @@ def test_every_word_of_the_glossary_is_linked() -> None:
         anchor for page in PAGES for path, anchor in links(page) if path == GLOSSARY.resolve()
     }
     assert {word.lower().replace(" ", "-") for word in words} - linked == set()
-
-
-def test_the_landing_page_runs() -> None:
-    """The example of the landing page does what it asserts."""
-    (code,) = blocks("docs/index.md")
-    names: dict[str, Any] = {}
-    exec(code, names)  # noqa: S102 - our own text
-    assert names["change"].op == "upsert"
