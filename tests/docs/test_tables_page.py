@@ -2,11 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from docs.making.histories import History, change, histories
-from tests.docs.pages import blocks
 from tests.runtime.tables.histories import applied, placed, rows
 
 from changewire.engines.applied import COUNTED, NOT_APPLIED
@@ -17,13 +15,6 @@ from changewire_messages.tables.arrow import ROW_STATE
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tables.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 HISTORIES = list(histories())
-
-
-def test_the_examples_run() -> None:
-    """Each block does what it asserts."""
-    names: dict[str, Any] = {}
-    for block in blocks("docs/concepts/tables.md"):
-        exec(block, names)  # noqa: S102 - our own text
 
 
 @pytest.mark.parametrize("history", HISTORIES, ids=[history.name for history in HISTORIES])
