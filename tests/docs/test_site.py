@@ -1,4 +1,4 @@
-"""The site has few pages, a reader finds each of them, and search leaves out contributors' pages."""
+"""The site has few pages, all in its navigation, and search leaves out contributors' pages."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ def test_search_leaves_out_pages_for_contributors(page: Path) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """It is read in two minutes."""
+    """It has no more lines than a reader surveys."""
     lines = ROOT.joinpath("README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= MOST_LINES
