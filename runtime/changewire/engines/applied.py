@@ -155,7 +155,7 @@ COUNTED: Final[Mapping[str, str]] = {
     "updated": "rows that were replaced",
     "deleted": "rows that were removed, or got a flag",
     "truncated": "rows that truncates removed",
-    "sequence_inherited": "changes without a sequence: they got that of their row, or are the oldest",
+    "sequence_inherited": "changes without a sequence: they got that of their row, or are oldest",
     "rounded_numbers": "numbers that a column of doubles rounded",
     "rescued_values": "values that did not fit their columns; `_changewire.rescued` has them",
     "left_out": "changes of tables that were not chosen",
