@@ -50,7 +50,7 @@ ON_PAGES: Final = {
     r"kept|took": "write 'stored', 'unchanged', 'applied' or 'read'",
     r"plain|plainly": "write the usual word, or nothing",
     r"(?<!take )places?": "write 'position', 'path', 'folder' or 'storage'",
-    r"looks|looked": "write 'seems', 'checks' or 'searches'",
+    r"looks(?! like\b)|looked": "write 'seems', 'checks' or 'searches'",
 }
 """More patterns, for the hand-written pages for users."""
 

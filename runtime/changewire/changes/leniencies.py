@@ -105,7 +105,7 @@ OF_MESSAGES: Final[Mapping[str, str]] = {
     "unknown-db": "Lindorm: the id of the instance does not begin with ld-.",
     "unknown-flags": "Aerospike: the format document does not name the flags of a bin or a delete.",
     "unknown-operation": "DataWorks: the format document does not name the operation.",
-    "unknown-property": "The schema does not name a property or a position. It is kept.",
+    "unknown-property": "The schema does not name a property or a position. It is preserved.",
     "unknown-version": "Lindorm: the version is neither v1.0 nor v2.0.",
     "update-before-spelt-out": "DataWorks: the operation is UPDATE_BEFORE, and not UPDATE_BEFOR.",
     "user-key-on-delete": "Aerospike: a delete has a user key.",
@@ -115,7 +115,7 @@ OF_MESSAGES: Final[Mapping[str, str]] = {
 OF_ROWS: Final[Mapping[str, str]] = {
     "number-as-text": (
         "VARIANT: an integer has more than 38 digits, which VARIANT would round. "
-        "It is kept as text."
+        "It is stored as text."
     ),
     "rounded-number": OF_CHANGES["rounded-number"],
     "row-as-text": (
