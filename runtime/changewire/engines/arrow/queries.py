@@ -204,7 +204,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
 
 
 def refused(log: ChangeLog, *, target: str | None = None) -> pa.Table:
-    """Return the changes of a log that no table of a target took, with the reason of each.
+    """Return the open refused changes of a log, with the reason of each.
 
     A replay that applies one appends a row with the same position, which closes it. Memory contains
     all refused changes.
