@@ -159,7 +159,7 @@ COUNTED: Final[Mapping[str, str]] = {
     "rounded_numbers": "numbers that a column of doubles rounded",
     "rescued_values": "values that did not fit their columns; `_changewire.rescued` has them",
     "left_out": "changes of tables that were not chosen",
-    "refused": "changes that the table refused; the log says why",
+    "refused": "changes that a table refused; the log says why",
     "key_missing": "changes without a key; they are in the log, and in no table",
     "waiting_before_images": "before images whose after image is not known; they delete nothing",
     "truncates_not_applied": "truncates that removed nothing, since none are applied",
