@@ -446,7 +446,7 @@ def docs_browser(session: nox.Session) -> None:
 
 @nox.session
 def docs_clean(session: nox.Session) -> None:
-    """Run the tests of pages in environments of their own `pip install`: ``-- docs/delta.md``."""
+    """Run the tests of pages in environments of their own `pip install`: ``-- docs/index.md``."""
     install(session, "hatchling", "hatch-fancy-pypi-readme", groups=("lock",))
     folder = Path(session.create_tmp())
     build_into(session, folder / "dist", "--target", "wheel")
@@ -464,7 +464,7 @@ def build_site(session: nox.Session, *groups: str, builder: str = "html") -> Non
     """Build the site from sources, in the pinned versions; needs no Spark and no Java."""
     if sys.version_info < PYTHON_OF_SPHINX:
         session.skip("the Sphinx that builds the site needs Python 3.11 or newer")
-    extras = (*EXTRAS["cli"], *EXTRAS["kafka"])
+    extras = (*EXTRAS["cli"], *EXTRAS["kafka"], "jsonschema")
     install(session, *PYPROJECT["project"]["dependencies"], *extras, groups=("docs", *groups))
     options = ("--quiet", "--fail-on-warning", "--keep-going", "--jobs=auto")
     command = ("python", "-m", "sphinx", *options)

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))  # for docs/making
 project = "changewire"
 html_title = project
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "**/__pycache__"]
+exclude_patterns = ["_build", "**/__pycache__", "changes"]
 
 html_theme = "furo"
 html_static_path = ["style"]
@@ -35,8 +35,19 @@ napoleon_numpy_docstring = False
 napoleon_use_ivar = True  # else attributes are described twice: where they stand, and as members
 napoleon_use_rtype = False
 
-OUTSIDE: Final = {"](../schemas/README.md": "](/reference/dialect.md"}
+OUTSIDE: Final = {"](../schemas/README.md": "](/contributing/dialect.md"}
 """Links to files outside this folder, and the pages that include those files."""
+
+
+def add_changes(app: Any, name: str, source: list[str]) -> None:
+    """Add to the page of a format the page that shows the changes of its messages."""
+    file = Path(app.srcdir, "changes", f"{Path(name).name}.md")
+    if name.startswith("formats/") and file.exists():
+        _, _, text = file.read_text(encoding="utf-8").partition("-->\n\n")
+        text = re.sub(r"^## ", "### ", text, flags=re.MULTILINE)
+        text = text.replace(f"](../{name}.md)", "](#document-and-reality)")
+        link = f"](../changes/{file.name})"
+        source[0] = f"{source[0].replace(link, '](#changes)')}\n## Changes\n\n{text}"
 
 
 def lead_inside(_: Any, __: str, source: list[str]) -> None:
@@ -71,6 +82,7 @@ def setup(app: Any) -> None:
     from docs.making.pages import write_pages
 
     write_pages(Path(app.srcdir, "made"))
+    app.connect("source-read", add_changes)
     app.connect("source-read", lead_inside)
     app.connect("source-read", leave_room)
     app.connect("autodoc-process-docstring", read_fences)

@@ -94,7 +94,9 @@ def release() -> Release:
     pyspark = version("pyspark")
     found = ran_with(pyspark)
     if found is None:
-        raise JarsError(f"no connectors were run with PySpark {pyspark}: see docs/versions.md")
+        raise JarsError(
+            f"no connectors were run with PySpark {pyspark}: see docs/reference/versions.md"
+        )
     return found
 
 
@@ -112,7 +114,9 @@ def spark_jars(*connectors: str) -> list[Path]:
     for name in connectors:
         found: str | None = getattr(ran, name)
         if found is None:
-            raise JarsError(f"no {name} was run with PySpark {ran.pyspark}: see docs/versions.md")
+            raise JarsError(
+                f"no {name} was run with PySpark {ran.pyspark}: see docs/reference/versions.md"
+            )
         coordinates.append(found)
     if "kafka" in connectors and ran.token_provider is not None:
         coordinates.append(ran.token_provider)

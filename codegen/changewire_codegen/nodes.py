@@ -124,7 +124,7 @@ class Property:
         unit: Unit of a time; empty for another value.
         unknown: Numbers that do not represent a time.
         flat: Whether the entries of this map are properties of the object itself.
-        values: The values that have a meaning, each as the schema has it.
+        values: The values that have a meaning, each as in the schema.
     """
 
     wire: str

@@ -1,4 +1,4 @@
-"""Write the pictures, and the lists of names, of the documentation.
+"""Write the pictures, the lists of names and the page of leniencies of the documentation.
 
 ``--check`` compares, and writes nothing.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from docs.making import names, pictures
+from docs.making import leniencies, names, pictures
 
 
 def main() -> int:
@@ -18,8 +18,9 @@ def main() -> int:
     if not parser.parse_args().check:
         pictures.write()
         names.write()
+        leniencies.write()
         return 0
-    found = [*pictures.differences(), *names.differences()]
+    found = [*pictures.differences(), *names.differences(), *leniencies.differences()]
     sys.stderr.writelines(f"{line}\n" for line in found)
     if found:
         sys.stderr.write(f"to write them again: {pictures.COMMAND}\n")

@@ -19,13 +19,13 @@ PICTURES: Final = SITE.with_name("screenshots")
 PHONE: Final = {"width": 390, "height": 844}
 DESK: Final = {"width": 1280, "height": 900}
 
-SOUGHT: Final = {"UPDATE_BEFOR": "formats/dataworks_json", "apply_changes": "applying"}
+SOUGHT: Final = {"UPDATE_BEFOR": "formats/dataworks_json", "apply_changes": "guides/spark"}
 """Search words, and a page that each must find."""
 
 SHOWN: Final = (
-    *("index", "tutorial/first-table", "how-to/typed-rows", "how-to/validate-in-a-producer"),
-    *("how-to/regenerate", "tables", "made/commands", "made/measured", "reference/python"),
-    *("formats/dataworks_json", "cli", "performance"),
+    *("index", "start/first-table", "guides/spark", "guides/producers"),
+    *("guides/schemas", "concepts/tables", "made/commands", "made/measured", "reference/python"),
+    *("formats/dataworks_json", "reference/cli", "contributing/performance"),
 )
 """Pages whose screenshots are kept for people to look at."""
 

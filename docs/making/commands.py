@@ -18,7 +18,7 @@ def page() -> str:
     head = (
         "# Commands and their options\n\n"
         "Look up the options of each command, as `changewire COMMAND --help` shows them.\n"
-        "[The command line](../cli.md) explains the commands with examples.\n"
+        "[The command line](../reference/cli.md) explains the commands with examples.\n"
     )
     return head + "".join(f"\n{_section(name, command)}" for name, command in commands())
 

@@ -17,7 +17,7 @@ from changewire.tables import (
     template_of,
 )
 
-PAGE: Final = Path(__file__).parents[1] / "tables.md"
+PAGE: Final = Path(__file__).parents[1] / "concepts" / "tables.md"
 
 Cells = list[dict[str, str]]
 

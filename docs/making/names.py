@@ -14,12 +14,12 @@ from docs.making.markdown import cell, table
 ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = {
     "changewire": "python",
-    "changewire.spark": "spark",
-    "changewire.kafka": "kafka",
+    "changewire.spark": "python",
+    "changewire.kafka": "python",
 }
 """Modules, and the pages in ``docs/reference/`` that list their names."""
 
-_LIST: Final = re.compile(r"(?<=<!-- names -->\n).*?(?=<!-- /names -->)", re.DOTALL)
+_LIST: Final = re.compile(r"(<!-- names (\S+) -->\n).*?(?=<!-- /names -->)", re.DOTALL)
 
 
 def rows(module: str) -> Iterator[tuple[str, str]]:
@@ -32,22 +32,22 @@ def rows(module: str) -> Iterator[tuple[str, str]]:
             yield f"`{name}`", cell(re.sub(r"`+", "", " ".join(first.split())))
 
 
-def renewed(page: Path, module: str) -> str:
-    """Return the text of a page with its list."""
-    listed = table(("name", "in one sentence"), rows(module))
-    return _LIST.sub(lambda _: listed, page.read_text(encoding="utf-8"))
+def renewed(page: Path) -> str:
+    """Return the text of a page with its lists, each of the module that its mark names."""
+    listed = {name: table(("name", "in one sentence"), rows(name)) for name in PAGES}
+    return _LIST.sub(lambda one: one[1] + listed[one[2]], page.read_text(encoding="utf-8"))
 
 
 def write() -> None:
     """Write the lists again."""
-    for module, name in PAGES.items():
+    for name in sorted({*PAGES.values()}):
         page = ROOT / "reference" / f"{name}.md"
-        page.write_text(renewed(page, module), encoding="utf-8", newline="\n")
+        page.write_text(renewed(page), encoding="utf-8", newline="\n")
 
 
 def differences() -> Iterator[str]:
     """Yield a line for each page whose list is not current."""
-    for module, name in PAGES.items():
+    for name in sorted({*PAGES.values()}):
         page = ROOT / "reference" / f"{name}.md"
-        if page.read_text(encoding="utf-8") != renewed(page, module):
+        if page.read_text(encoding="utf-8") != renewed(page):
             yield f"docs/reference/{name}.md: the list of names is not current"

@@ -32,14 +32,13 @@ def page() -> str:
     """Return the page: options of commands, then those of functions."""
     return (
         "# Options by name\n\n"
-        "Look up which commands and functions have an option. An option of both has one meaning.\n"
-        "[Merge a topic into tables](../applying.md) and [Land a stream](../landing.md) list the\n"
-        "options of `changewire.spark`, and [The Kafka source](../kafka-source.md) those of\n"
-        "Spark's source.\n\n## Options of commands\n\n"
+        "Look up which commands and functions have an option. [Options](../reference/options.md)\n"
+        "explains those of decoding, of tables and of the Kafka source.\n\n"
+        "## Options of commands\n\n"
         + table(("option", "meaning", "default", "commands"), _of_commands())
         + "\n## Options for the messages of one vendor\n\n"
-        "Whatever decodes messages takes them as keyword arguments too; formats of other vendors\n"
-        "refuse them.\n\n"
+        "They are keyword arguments of all functions that decode. With the format of another\n"
+        "vendor they are an error.\n\n"
         + table(("argument", "option", "values", "default", "meaning", "formats"), _of_vendors())
         + "\n## Options of functions\n\n"
         + table(("option", "default", "functions"), _of_functions())

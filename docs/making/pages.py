@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from docs.making import commands, options, plots
+from docs.making import commands, options, plots, rules
 
 _PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "commands.md": commands.page,
     "measured.md": plots.page,
     "options.md": options.page,
+    "rules.md": rules.page,
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from docs.making import spans, terminal
+from docs.making import architecture, spans, terminal
 from docs.making.drawing import picture
 from docs.making.histories import histories
 
@@ -18,7 +18,11 @@ def pictures() -> dict[str, str]:
     """Return the text of each picture by the name of its file."""
     drawn = {f"tables-{history.name}.svg": picture(history) for history in histories()}
     drawn |= {f"history-{one.name}.svg": spans.picture(one) for one in histories(spans.PAGE)}
-    return {**drawn, "explain.svg": terminal.picture()}
+    return {
+        **drawn,
+        "architecture.svg": architecture.picture(),
+        "explain.svg": terminal.picture(),
+    }
 
 
 def write(folder: Path = FOLDER) -> None:

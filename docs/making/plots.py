@@ -38,8 +38,8 @@ def page() -> str:
     text = (
         "# Benchmarks in pictures\n\n"
         "Each bar shows how many times as long a program takes as the first of its group, on a\n"
-        "logarithmic scale; blue is changewire. [Performance](../performance.md) explains the\n"
-        "comparisons and where the time goes, and has the figures of Spark.\n"
+        "logarithmic scale; blue is changewire. [Performance](../contributing/performance.md)\n"
+        "explains the comparisons and where the time goes, and has the figures of Spark.\n"
         "The plots are drawn from the files in `benchmarks/results/` while the site is built;\n"
         "`python -m benchmarks --only formats --json benchmarks/results/formats.json` writes one.\n"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +17,11 @@ ROOT: Final = Path(__file__).parents[2]
 GENERATED: Final = {"_build", "made"}
 """Folders of pages that the build of the site writes."""
 
-OF_OTHERS: Final = {"docs/dependencies.md"}
+OF_OTHERS: Final = {"docs/contributing/dependencies.md"}
 """Pages with texts of other packages."""
 
 _THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messages|changes|\w+s)"
+_SAYS: Final = r"(?:says?|decides?|tells?|knows?)"
 _DOES: Final = r"(?:is|are|has|have|had|can|cannot|needs?|lacks?|says?|makes?|may|does|do)"
 
 PATTERNS: Final = {
@@ -34,8 +35,24 @@ PATTERNS: Final = {
     rf"what {_THING} {_DOES}": "write a noun instead of 'what X is'",
     rf"where {_THING} {_DOES}": "write 'if' or 'when'; for a place 'in which' or 'at which'",
     r"that(?:(?![.;:|]\s).)*?\bthat(?:(?![.;:|]\s).)*?\bthat": "split a sentence of three 'that'",
+    r"no (?:other )?tables? (?:took|takes|has taken)": "write 'a table refused' or 'not applied'",
+    r"facts?": "name the information",
+    r"floors?": "write 'minimum' or 'fixed cost'",
+    r"late looks?|looks? for (?:late )?deletes|a look at": "write 'search', 'check' or 'view'",
+    r"heeds?|spoilt|thereof|wherein|amid|whom|of (?:ours|yours|theirs)": "write the usual word",
+    rf"(?:which|whether) [\w ]+? (?:the|its|their) \w+ {_SAYS}": "begin with the subject",
 }
-"""What is looked for, in whole words and any case, and the advice."""
+"""Patterns in whole words and any case, and the advice."""
+
+ON_PAGES: Final = {
+    r"(?<!far )as (?:\w+ )?\w+ (?:has|have) (?:it|them)": "write 'as in'",
+    r"reject\w*": "write 'dead letter', 'refused' (by a table) or 'error'",
+    r"kept|took": "write 'stored', 'unchanged', 'applied' or 'read'",
+    r"plain|plainly": "write the usual word, or nothing",
+    r"(?<!take )places?": "write 'position', 'path', 'folder' or 'storage'",
+    r"looks(?! like\b)|looked": "write 'seems', 'checks' or 'searches'",
+}
+"""More patterns, for the hand-written pages for users."""
 
 
 def pages() -> list[Path]:
@@ -43,6 +60,12 @@ def pages() -> list[Path]:
     found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
     found = [path for path in found if not GENERATED & set(path.relative_to(ROOT).parts)]
     return [path for path in found if path.relative_to(ROOT).as_posix() not in OF_OTHERS]
+
+
+def is_for_users(page: Path) -> bool:
+    """Return whether a page is written by hand for users, and not for contributors."""
+    others = {"contributing", "formats", "changes", "CHANGELOG.md"}
+    return page.suffix == ".md" and not others & set(page.relative_to(ROOT).parts)
 
 
 def modules() -> list[Path]:
@@ -71,8 +94,9 @@ def texts(module: str) -> Iterator[tuple[int, str]]:
 def found_in(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the problems of a page or a module."""
     whole = path.read_text(encoding="utf-8")
+    patterns = PATTERNS | ON_PAGES if is_for_users(path) else PATTERNS
     for start, text in texts(whole) if path.suffix == ".py" else [(1, whole)]:
-        for line, words, advice in problems(text):
+        for line, words, advice in problems(text, patterns):
             yield start + line - 1, words, advice
 
 
@@ -82,12 +106,12 @@ def prose(text: str) -> str:
     return re.sub(code, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL | re.MULTILINE)
 
 
-def problems(text: str) -> Iterator[tuple[int, str, str]]:
+def problems(text: str, patterns: Mapping[str, str] = PATTERNS) -> Iterator[tuple[int, str, str]]:
     """Yield the line of each problem of a page, its words and the advice."""
     words = prose(text)
     for paragraph in re.finditer(r"(?:[^\n]+\n?)+", words):
         line = paragraph[0].replace("\n", " ")
-        for pattern, advice in PATTERNS.items():
+        for pattern, advice in patterns.items():
             for found in re.finditer(rf"\b(?:{pattern})\b", line, re.IGNORECASE):
                 place = words.count("\n", 0, paragraph.start() + found.start()) + 1
                 yield place, found[0], advice

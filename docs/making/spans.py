@@ -13,7 +13,7 @@ from changewire.tables.versions import Version, states_of, versions_of
 from docs.making.drawing import FAINT, INK, LINE, WIDTH, box, columns_text, document, label
 from docs.making.histories import History, change, sequence_text
 
-PAGE: Final = Path(__file__).parents[1] / "how-to" / "history.md"
+PAGE: Final = Path(__file__).parents[1] / "guides" / "history.md"
 
 _HEAD, _ROW = 44, 42
 _LEFT, _OPEN = 90, 130  # where the first end is, and how much room the last version has

@@ -1,4 +1,4 @@
-"""Run the steps of docs/streaming.md: from a broker to a live table, with a killed driver.
+"""Run the steps of docs/operate/streaming.md: from a broker to a live table, with a killed driver.
 
 ``nox -s demo_stream`` runs this, or ``python -m examples.demo_stream [FOLDER]`` where changewire is
 installed with its extras ``cli``, ``spark``, ``kafka`` and ``delta``. All parts are real: a Kafka

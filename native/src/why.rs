@@ -1,6 +1,6 @@
 //! Why a message is left to Python.
 
-/// A reason. Counts of declined messages name it, and `docs/native.md` lists the names.
+/// A reason. Counts of declined messages name it, and `docs/contributing/native.md` lists the names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
     /// Bytes that the table does not accept, or that are not text.

@@ -7,5 +7,5 @@ _PROJECT: Final = "./changewire"
 
 
 def install(*extras: str) -> str:
-    """Return the command that installs extras, as ``docs/installing.md`` has it."""
+    """Return the command that installs extras, as ``docs/start/installing.md`` has it."""
     return f'pip install "{_PROJECT}[{",".join(extras)}]"'

@@ -259,7 +259,7 @@ def not_null(strategy: Strategy) -> Strategy:
 def broken_object(
     valid: Strategy, spoilt: Mapping[str, Strategy], required: Sequence[str] = ()
 ) -> Strategy:
-    """Draw no object at all, or a valid one with one property spoilt or missing."""
+    """Draw no object at all, or a valid one with one property invalid or missing."""
     choices: list[Strategy] = [not_of("object")]
     choices += [_with(valid, name, strategy) for name, strategy in spoilt.items()]
     choices += [_without(valid, name) for name in required]
@@ -275,7 +275,7 @@ def flat(name: str, other: Strategy, entries: Strategy) -> Strategy:
 def broken_flat(
     name: str, pair: tuple[Strategy, Strategy], entries: Strategy, broken: Strategy
 ) -> Strategy:
-    """Draw what `flat` does not: no object, or one without its property, or with a spoilt value.
+    """Draw what `flat` does not: no object, or one without its property, or with an invalid value.
 
     Args:
         name: Name of the property.
@@ -300,7 +300,7 @@ def _beside(name: str, other: object, entries: Mapping[str, object]) -> dict[str
 def broken_row(
     valid: Strategy, spoilt: Mapping[int, Strategy], *, is_open: bool = False
 ) -> Strategy:
-    """Draw no array, one of another length, or a valid one with one position spoilt.
+    """Draw no array, one of another length, or a valid one with one position invalid.
 
     One that is open may be longer.
     """
@@ -324,7 +324,7 @@ def broken_tag(valid: Strategy, tag: str, other: Strategy) -> Strategy:
 def broken_list(
     items: Strategy, spoilt: Strategy, min_items: int = 0, max_items: int | None = None
 ) -> Strategy:
-    """Draw no array, one with a spoilt item, or one of a length out of bounds."""
+    """Draw no array, one with an invalid item, or one of a length out of bounds."""
     around = lists(items, max(min_items - 1, 0), min_items + 2)
     broken = not_of("array") | st.tuples(around, spoilt).map(lambda pair: [*pair[0], pair[1]])
     if min_items:
@@ -333,7 +333,7 @@ def broken_list(
 
 
 def broken_map(values: Strategy, spoilt: Strategy) -> Strategy:
-    """Draw no object, or one with a spoilt value."""
+    """Draw no object, or one with an invalid value."""
     valid = st.dictionaries(st.text(), values, max_size=2)
     entry = st.tuples(st.text(), spoilt)
     return not_of("object") | st.tuples(valid, entry).map(

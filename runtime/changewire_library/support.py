@@ -210,7 +210,7 @@ def constructor_call(model: msgspec.Struct) -> str:
 
 
 def as_binary64(number: float | Decimal) -> float:
-    """Return a parsed number as a model has it: a decimal is rounded, or infinite."""
+    """Return a parsed number as in a model: a decimal is rounded, or infinite."""
     return float(number) if isinstance(number, Decimal) else number
 
 

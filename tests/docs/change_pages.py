@@ -23,7 +23,7 @@ def page(format: str) -> str:
 
 See here which change each kind of [{format}](../formats/{folder}.md) message becomes.
 Properties that are null are left out.
-[Change events](../change-events.md) explains the rules.
+[Change events](../concepts/change-events.md) explains the rules.
 """
     return head + "".join(_section(name, path) for name, path in chosen(format).items())
 

@@ -21,58 +21,68 @@ from tests.docs.pages import ROOT, all_blocks
 _DOCUMENTS: Final = "../runtime/codec/test_documents.py::test_pages_do_what_they_say"
 _PRODUCERS: Final = "test_producers_page.py"
 
-TESTS: Final[Mapping[str, str]] = {
-    "README.md": "test_readme.py",
-    "docs/applying.md": "test_applying_page.py",
-    "docs/arrow.md": "test_arrow_page.py",
-    "docs/change-events.md": f"{_DOCUMENTS}[change-events.md]",
-    "docs/cli.md": "test_cli_page.py",
-    "docs/compatibility.md": "test_compatibility_page.py",
-    "docs/convert.md": f"{_DOCUMENTS}[convert.md]",
-    "docs/delta.md": "test_delta_page.py",
-    "docs/errors.md": f"{_DOCUMENTS}[errors.md]",
-    "docs/how-to/adopt.md": "test_lake_pages.py::test_a_table_is_adopted",
-    "docs/how-to/backfill.md": "test_operations_page.py::test_tables_are_verified_and_made_anew",
-    "docs/how-to/dead-letters.md": "test_task_pages.py::test_dead_letters",
-    "docs/how-to/erase.md": "test_lake_pages.py::test_a_person_is_erased",
-    "docs/how-to/from-json.md": "test_lake_pages.py::test_a_job_is_migrated",
-    "docs/how-to/history.md": "test_history_page.py",
-    "docs/how-to/new-topic.md": "test_task_pages.py::test_a_new_topic",
-    "docs/how-to/pydantic.md": "test_pydantic_page.py",
-    "docs/how-to/regenerate.md": "test_contributing.py::test_the_guide_makes_a_column",
-    "docs/how-to/upgrade.md": "test_task_pages.py::test_upgrade",
-    "docs/how-to/validate-in-a-producer.md": f"{_PRODUCERS}::test_the_page_of_the_task_runs",
-    "docs/index.md": "test_words.py::test_the_landing_page_runs",
-    "docs/kafka-source.md": "test_kafka_source_page.py",
-    "docs/landing.md": "test_landing_page.py",
-    "docs/messages.md": "test_messages_page.py",
-    "docs/operate/deployment.md": "test_operations_page.py::test_the_job_of_the_page_runs",
-    "docs/operate/monitoring.md": "test_operations_page.py::test_the_job_of_the_page_runs",
-    "docs/operations.md": "test_operations_page.py::test_the_command_of_the_page_is_known",
-    "docs/own-formats.md": "test_own_formats_page.py",
-    "docs/producers.md": f"{_PRODUCERS}::test_the_page_runs",
-    "docs/spark.md": "test_spark_page.py",
-    "docs/streaming.md": "test_streaming_page.py",
-    "docs/tables.md": "test_tables_page.py",
-    "docs/tutorial-rows.md": "test_tutorial_rows.py",
-    "docs/tutorial/first-table.md": "test_task_pages.py::test_the_first_table",
+TESTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "README.md": ("test_readme.py",),
+    "docs/concepts/change-events.md": (f"{_DOCUMENTS}[concepts/change-events.md]",),
+    "docs/guides/dead-letters.md": ("test_task_pages.py::test_dead_letters",),
+    "docs/guides/history.md": ("test_history_page.py",),
+    "docs/guides/producers.md": (f"{_PRODUCERS}::test_the_page_runs",),
+    "docs/guides/python.md": (
+        f"{_DOCUMENTS}[guides/python.md]",
+        "test_pydantic_page.py",
+        "test_messages_page.py",
+        "test_tutorial_rows.py",
+    ),
+    "docs/guides/rebuild.md": (
+        "test_lake_pages.py::test_a_table_is_adopted",
+        "test_operations_page.py::test_tables_are_verified_and_made_anew",
+        "test_task_pages.py::test_upgrade",
+    ),
+    "docs/guides/schemas.md": (
+        "test_compatibility_page.py",
+        "test_contributing.py::test_the_guide_makes_a_column",
+        "test_own_formats_page.py",
+    ),
+    "docs/guides/spark.md": (
+        "test_lake_pages.py::test_a_job_is_migrated",
+        "test_spark_page.py",
+    ),
+    "docs/guides/without-spark.md": (
+        "test_arrow_page.py",
+        "test_delta_page.py",
+    ),
+    "docs/index.md": ("test_task_pages.py::test_the_landing_page",),
+    "docs/operate/deployment.md": ("test_operations_page.py::test_the_job_of_the_page_runs",),
+    "docs/operate/monitoring.md": ("test_operations_page.py::test_the_job_of_the_page_runs",),
+    "docs/operate/security.md": ("test_lake_pages.py::test_a_person_is_erased",),
+    "docs/operate/streaming.md": (
+        "test_kafka_source_page.py",
+        "test_streaming_page.py",
+    ),
+    "docs/reference/cli.md": ("test_cli_page.py",),
+    "docs/reference/errors.md": (f"{_DOCUMENTS}[reference/errors.md]",),
+    "docs/sources/aerospike.md": (f"{_DOCUMENTS}[sources/aerospike.md]",),
+    "docs/sources/dataworks.md": (f"{_DOCUMENTS}[sources/dataworks.md]",),
+    "docs/sources/lindorm.md": (f"{_DOCUMENTS}[sources/lindorm.md]",),
+    "docs/start/first-table.md": ("test_task_pages.py::test_the_first_table",),
+    "docs/start/own-topic.md": ("test_task_pages.py::test_a_new_topic",),
 }
 """The tests that run a page, from this folder."""
 
 _TOPICS: Final = ("confluent-kafka", "psutil", "typer")
 
 HELPERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "docs/change-events.md": ("hypothesis",),
-    "docs/convert.md": ("hypothesis",),
-    "docs/errors.md": ("hypothesis",),
-    "docs/how-to/backfill.md": _TOPICS,
-    "docs/kafka-source.md": _TOPICS,
+    "docs/concepts/change-events.md": ("hypothesis",),
+    "docs/guides/python.md": ("hatchling", "hypothesis", "pip"),
+    "docs/guides/rebuild.md": _TOPICS,
+    "docs/guides/schemas.md": ("tomli",),
     "docs/operate/deployment.md": _TOPICS,
     "docs/operate/monitoring.md": _TOPICS,
-    "docs/operations.md": _TOPICS,
-    "docs/own-formats.md": ("tomli",),
-    "docs/tables.md": ("hypothesis", "pyarrow"),
-    "docs/tutorial-rows.md": ("hatchling", "pip"),
+    "docs/operate/streaming.md": _TOPICS,
+    "docs/reference/errors.md": ("hypothesis",),
+    "docs/sources/aerospike.md": ("hypothesis",),
+    "docs/sources/dataworks.md": ("hypothesis",),
+    "docs/sources/lindorm.md": ("hypothesis",),
 }
 """Packages that tests of a page import, and its readers do not need."""
 
@@ -127,10 +137,11 @@ def passes(environment: Path, page: str) -> bool:
     extras, others = map(sorted, requirements(page))
     sys.stdout.write(f"{page}: {extras} and {others}\n")
     sys.stdout.flush()
+    tests = [f"tests/docs/{test}" for test in TESTS[page]]
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     path = os.pathsep.join((str(programs), os.environ["PATH"]))
     return not subprocess.run(
-        [programs / "python", "-m", "pytest", "-q", "-m", "", f"tests/docs/{TESTS[page]}"],
+        [programs / "python", "-m", "pytest", "-q", "-m", "", *tests],
         cwd=ROOT,
         env={**kept, "PATH": path, "VIRTUAL_ENV": str(environment)},
         check=False,

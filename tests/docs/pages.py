@@ -59,6 +59,18 @@ def all_blocks(page: str) -> Iterator[Block]:
             yield Block(page, line, language, found["code"], reason)
 
 
+def in_sections(page: str, *titles: str) -> list[Block]:
+    """Return the blocks of a page below these headings, in the order of the page."""
+    text = ROOT.joinpath(page).read_text(encoding="utf-8")
+    spans = []
+    for title in titles:
+        (start,) = re.finditer(rf"^(##+) {re.escape(title)}$", text, re.MULTILINE)
+        end = re.compile(rf"^#{{2,{len(start[1])}}} ", re.MULTILINE).search(text, start.end())
+        last = end.start() if end else len(text)
+        spans.append((text.count("\n", 0, start.start()), text.count("\n", 0, last)))
+    return [b for b in all_blocks(page) if any(first < b.line <= last for first, last in spans)]
+
+
 def links(page: str) -> Iterator[str]:
     """Yield the targets of a page's links, as they are written."""
     text = ROOT.joinpath(page).read_text(encoding="utf-8")

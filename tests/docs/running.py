@@ -7,12 +7,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.docs.pages import Block, all_blocks
+from tests.docs.pages import Block, all_blocks, in_sections
 
 _SHELL: Final = re.compile(r"[|<>;&$`*]")
 """What only a shell can read."""
@@ -20,8 +20,12 @@ _SHELL: Final = re.compile(r"[|<>;&$`*]")
 _VARIES: Final = re.compile(r"\d+\.\d s with \w+ [\d.]+")
 
 
-def run_page(page: str, folder: Path, names: dict[str, Any] | None = None) -> dict[str, Any]:
+def run_page(
+    page: str, folder: Path, names: dict[str, Any] | None = None, sections: Sequence[str] = ()
+) -> dict[str, Any]:
     """Run the blocks of a page in a folder, and return the names that its Python knows then.
+
+    With sections only the blocks below these headings run.
 
     All Python of a page is one program. A block ``console`` has commands behind ``$`` and what
     they show, where ``...`` stands for anything.
@@ -32,7 +36,7 @@ def run_page(page: str, folder: Path, names: dict[str, Any] | None = None) -> di
     known = {} if names is None else names
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for block in all_blocks(page):
+        for block in in_sections(page, *sections) if sections else all_blocks(page):
             run_block(block, known)
     return known
 

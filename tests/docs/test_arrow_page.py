@@ -1,16 +1,15 @@
-"""The code of docs/arrow.md runs, from top to bottom, and its table is what the tools say."""
+"""The code of docs/guides/without-spark.md runs, and its table is what the tools say."""
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.docs.running import run_page
 from tests.samples import MIXED_COUNTS, mixed_messages
 
-PAGE = Path(__file__).parents[2] / "docs" / "arrow.md"
+PAGE = "docs/guides/without-spark.md"
 
 
 def test_the_page_runs(
@@ -23,9 +22,7 @@ def test_the_page_runs(
     user = {"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}
     text = json.dumps({**user, "gen": 1, "exp": 0, "lut": 0, "bins": bins})
     Path("topic.jsonl").write_bytes(b"\n".join([*lines, text.encode()]))
-    names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(block, names)  # noqa: S102 - our own text
+    names = run_page(PAGE, tmp_path, sections=["Arrow, pandas, Polars, DuckDB"])
     changes = MIXED_COUNTS["changes"] + 1
     assert len(names["frame"]) == names["pq"].read_table("changes.parquet").num_rows == changes
     assert len(names["letters"]) == MIXED_COUNTS["dead_letters"]

@@ -28,56 +28,59 @@ PYDANTIC: Final = "tests/docs/test_pydantic_page.py"
 LAKE: Final = "tests/docs/test_lake_pages.py"
 OPERATIONS: Final = "tests/docs/test_operations_page.py"
 DOCUMENTS: Final = "tests/runtime/codec/test_documents.py"
-RUN_BY: Final[Mapping[tuple[str, str], str]] = {
-    ("README.md", "python"): "tests/docs/test_readme.py",
-    ("README.md", "sh"): "tests/docs/test_readme.py",
-    ("docs/applying.md", "python"): "tests/docs/test_applying_page.py",
-    ("docs/arrow.md", "python"): "tests/docs/test_arrow_page.py",
-    ("docs/change-events.md", "python"): DOCUMENTS,
-    ("docs/cli.md", "python"): "tests/docs/test_cli_page.py",
-    ("docs/compatibility.md", "console"): "tests/docs/test_compatibility_page.py",
-    ("docs/convert.md", "python"): DOCUMENTS,
-    ("docs/delta.md", "console"): "tests/docs/test_delta_page.py",
-    ("docs/delta.md", "python"): "tests/docs/test_delta_page.py",
-    ("docs/errors.md", "python"): DOCUMENTS,
-    ("docs/index.md", "python"): "tests/docs/test_words.py",
+DOCS: Final = "tests/docs"
+RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    **{("README.md", kind): (f"{DOCS}/test_readme.py",) for kind in ("python", "sh")},
+    ("docs/concepts/change-events.md", "python"): (DOCUMENTS,),
+    **{("docs/guides/dead-letters.md", kind): (TASKS,) for kind in ("console", "python")},
+    ("docs/guides/history.md", "python"): (f"{DOCS}/test_history_page.py",),
+    ("docs/guides/producers.md", "python"): (f"{DOCS}/test_producers_page.py",),
+    ("docs/guides/python.md", "python"): (
+        DOCUMENTS,
+        PYDANTIC,
+        f"{DOCS}/test_messages_page.py",
+        f"{DOCS}/test_tutorial_rows.py",
+    ),
+    ("docs/guides/python.md", "sh"): (PYDANTIC, f"{DOCS}/test_tutorial_rows.py"),
+    ("docs/guides/rebuild.md", "console"): (TASKS,),
+    ("docs/guides/rebuild.md", "python"): (LAKE, OPERATIONS, TASKS),
+    ("docs/guides/schemas.md", "console"): (f"{DOCS}/test_compatibility_page.py",),
+    ("docs/guides/schemas.md", "python"): (OWN, f"{DOCS}/test_contributing.py"),
+    **{("docs/guides/schemas.md", kind): (OWN,) for kind in ("sh", "toml")},
+    ("docs/guides/spark.md", "python"): (
+        f"{DOCS}/test_spark_page.py",
+        LAKE,
+    ),
+    ("docs/guides/without-spark.md", "console"): (f"{DOCS}/test_delta_page.py",),
+    ("docs/guides/without-spark.md", "python"): (
+        f"{DOCS}/test_arrow_page.py",
+        f"{DOCS}/test_delta_page.py",
+    ),
+    **{("docs/index.md", kind): (TASKS,) for kind in ("console", "python")},
     **{
-        (f"docs/how-to/{page}.md", language): TASKS
-        for page, languages in {
-            "dead-letters": ("console", "python"),
-            "new-topic": ("console",),
-            "upgrade": ("console", "python"),
-        }.items()
-        for language in languages
+        (f"docs/operate/{page}.md", "python"): (OPERATIONS,)
+        for page in ("deployment", "monitoring")
     },
-    **{("docs/tutorial/first-table.md", kind): TASKS for kind in ("console", "python", "sh")},
-    ("docs/how-to/history.md", "python"): "tests/docs/test_history_page.py",
-    **{("docs/how-to/pydantic.md", kind): PYDANTIC for kind in ("python", "sh")},
-    ("docs/how-to/regenerate.md", "python"): "tests/docs/test_contributing.py",
-    ("docs/how-to/validate-in-a-producer.md", "python"): "tests/docs/test_producers_page.py",
-    ("docs/kafka-source.md", "python"): "tests/docs/test_kafka_source_page.py",
-    ("docs/kafka-source.md", "sh"): "tests/docs/test_kafka_source_page.py",
-    ("docs/landing.md", "python"): "tests/docs/test_landing_page.py",
-    ("docs/messages.md", "python"): "tests/docs/test_messages_page.py",
-    ("docs/operations.md", "sh"): OPERATIONS,
-    ("docs/how-to/backfill.md", "python"): OPERATIONS,
-    **{(f"docs/how-to/{page}.md", "python"): LAKE for page in ("adopt", "erase", "from-json")},
-    ("docs/operate/deployment.md", "python"): OPERATIONS,
-    ("docs/operate/monitoring.md", "python"): OPERATIONS,
-    **{("docs/own-formats.md", kind): OWN for kind in ("python", "sh", "toml")},
-    ("docs/producers.md", "python"): "tests/docs/test_producers_page.py",
-    ("docs/spark.md", "python"): "tests/docs/test_spark_page.py",
+    ("docs/operate/security.md", "python"): (LAKE,),
+    ("docs/operate/streaming.md", "console"): (f"{DOCS}/test_streaming_page.py",),
+    ("docs/operate/streaming.md", "python"): (
+        f"{DOCS}/test_kafka_source_page.py",
+        f"{DOCS}/test_streaming_page.py",
+    ),
+    ("docs/operate/streaming.md", "sh"): (
+        f"{DOCS}/test_kafka_source_page.py",
+        f"{DOCS}/test_streaming_page.py",
+    ),
+    ("docs/reference/cli.md", "python"): (f"{DOCS}/test_cli_page.py",),
+    ("docs/reference/errors.md", "python"): (DOCUMENTS,),
     **{
-        ("docs/streaming.md", kind): "tests/docs/test_streaming_page.py"
-        for kind in ("console", "python", "sh")
+        (f"docs/sources/{page}.md", "python"): (DOCUMENTS,)
+        for page in ("aerospike", "dataworks", "lindorm")
     },
-    ("docs/tables.md", "python"): "tests/docs/test_tables_page.py",
-    **{
-        ("docs/tutorial-rows.md", kind): "tests/docs/test_tutorial_rows.py"
-        for kind in ("python", "sh")
-    },
+    **{("docs/start/first-table.md", kind): (TASKS,) for kind in ("console", "python", "sh")},
+    **{("docs/start/own-topic.md", kind): (TASKS,) for kind in ("console", "toml")},
 }
-"""The test that runs the blocks of a page in a language."""
+"""The tests that run the blocks of a page in a language."""
 
 
 def test_every_block_is_run_or_says_why_not() -> None:
@@ -93,13 +96,14 @@ def test_every_block_is_run_or_says_why_not() -> None:
 
 
 @pytest.mark.parametrize(("page", "language"), RUN_BY, ids=map(" ".join, RUN_BY))
-def test_the_test_of_a_page_reads_its_blocks(page: str, language: str) -> None:
-    """There are blocks to run, and the test that is named takes them from this page."""
+def test_the_tests_of_a_page_read_its_blocks(page: str, language: str) -> None:
+    """There are blocks to run, and each test that is named takes them from this page."""
     assert blocks(page, language)
-    code = ROOT.joinpath(RUN_BY[page, language]).read_text(encoding="utf-8")
-    assert re.search(rf'"{Path(page).name}"|"{page}"', code)
-    runs_all = re.search(r"run_(page|block)\(", code)
-    assert runs_all or language == "python" or f'"{language}"' in code
+    for path in RUN_BY[page, language]:
+        code = ROOT.joinpath(path).read_text(encoding="utf-8")
+        assert re.search(rf'"{Path(page).name}"|"{page}"|"{page.removeprefix("docs/")}"', code)
+        runs_all = re.search(r"run_(page|block)\(", code)
+        assert runs_all or language == "python" or f'"{language}"' in code
 
 
 def test_blocks_and_reasons_are_found() -> None:

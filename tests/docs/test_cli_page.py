@@ -7,7 +7,7 @@ import pytest
 from tests.docs.pages import blocks
 from tests.support.commands import calls, group, parse
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 ROW = r"^\| \[`([a-z-]+)`\]\(#([a-z-]+)\) \| .+ \| `changewire ([^`]+)` \|$"
 ROWS = re.findall(ROW, TEXT, re.MULTILINE)
@@ -30,5 +30,5 @@ def test_rows_link_to_a_section_and_show_a_call(name: str, anchor: str, example:
 
 def test_python_on_the_page_runs() -> None:
     """The examples in Python do what they assert."""
-    for block in blocks("docs/cli.md"):
+    for block in blocks("docs/reference/cli.md"):
         exec(block, {})  # noqa: S102 - our own text

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.pages import all_blocks, blocks
+from tests.docs.pages import in_sections
 from tests.docs.repository_copy import CORPUS, PAGES, ROOT, Copy, copied, steps
 from typer.testing import CliRunner
 
@@ -217,12 +217,11 @@ def test_a_new_column_type_is_a_row_in_the_schemas(copy: Copy) -> None:
     assert copy.changed() == {"schemas/dataworks_json/message.json"}
 
 
-GUIDE = "docs/how-to/regenerate.md"
-
-
 def test_the_guide_makes_a_column(copy: Copy) -> None:
     """Who adds the guide's property reads its value in a typed column, as the guide prints it."""
-    ((name, added),) = json.loads(blocks(GUIDE, "json")[0]).items()
+    guide = in_sections("docs/guides/schemas.md", "Change a built-in format")
+    code = {block.language: block.code for block in guide}
+    ((name, added),) = json.loads(code["json"]).items()
 
     def edit(schema: Any) -> None:
         schema["properties"][name] = added
@@ -232,6 +231,4 @@ def test_the_guide_makes_a_column(copy: Copy) -> None:
     copy.python("-m", "changewire_codegen")
     lines = [json.dumps(one) for one in (message(ts_us=1465491411815000), message())]
     copy.folder.joinpath("topic.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    printed = [block.code for block in all_blocks(GUIDE) if block.language == "text"]
-    for code, text in zip(blocks(GUIDE), printed, strict=True):
-        assert copy.python("-c", code) == text
+    assert copy.python("-c", code["python"]) == code["text"]

@@ -55,6 +55,6 @@ def test_the_page_runs(
     (topic / "values.jsonl").write_text("\n".join(values), encoding="utf-8")
     places = {"inputs": str(ACCOUNTS), "lake": str(tmp_path / "lake"), "topic": str(topic)}
     known: dict[str, Any] = {"spark": spark, **places}
-    names = run_page("docs/how-to/history.md", tmp_path, known)
+    names = run_page("docs/guides/history.md", tmp_path, known)
     assert names["as_of"].count() < names["current"].count() < names["versions"].count()
     assert "valid_from" in capsys.readouterr().out

@@ -21,8 +21,8 @@ def test_every_page_that_runs_is_run_in_a_clean_environment() -> None:
     """Each page whose blocks are run has its tests, which exist, in the table of ``docs_clean``."""
     assert set(TESTS) == {page for page, _ in RUN_BY}
     assert set(HELPERS) <= set(TESTS)
-    for tests in TESTS.values():
-        file, _, name = tests.partition("::")
+    for test in (test for tests in TESTS.values() for test in tests):
+        file, _, name = test.partition("::")
         code = ROOT.joinpath("tests", "docs", file).read_text(encoding="utf-8")
         assert f"def {name.partition('[')[0]}(" in code or not name
 
@@ -30,10 +30,9 @@ def test_every_page_that_runs_is_run_in_a_clean_environment() -> None:
 def test_what_a_page_installs_is_found() -> None:
     """Commands and notes of extras count; packages that the page itself makes do not."""
     expected: dict[str, tuple[list[str], list[str]]] = {
-        "docs/tutorial/first-table.md": (["cli", "delta", "spark"], ["pyspark==4.0.1"]),
-        "docs/tutorial-rows.md": (["cli", "codegen", "spark"], []),
-        "docs/how-to/adopt.md": (["spark"], []),
-        "docs/index.md": ([], []),
+        "docs/start/first-table.md": (["cli", "delta"], []),
+        "docs/start/own-topic.md": (["cli", "delta", "kafka", "spark"], []),
+        "docs/index.md": (["cli", "delta"], []),
     }
     for page, (extras, others) in expected.items():
         found = requirements(page)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.docs.pages import blocks
+from tests.docs.pages import all_blocks, blocks, in_sections
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-TUTORIAL = "docs/tutorial/first-table.md"
-FROM_JSON = "docs/how-to/from-json.md"
-ADOPT = "docs/how-to/adopt.md"
-ERASE = "docs/how-to/erase.md"
+TUTORIAL = "docs/start/first-table.md"
+FROM_JSON = "docs/guides/spark.md"
+ADOPT = "docs/guides/rebuild.md"
+ERASE = "docs/operate/security.md"
 
 
-def run(page: str, names: dict[str, Any]) -> None:
-    """Run the Python of a page from top to bottom."""
-    for block in blocks(page):
-        exec(block, names)  # noqa: S102 - our own text
+def run(page: str, names: dict[str, Any], *sections: str) -> None:
+    """Run the Python of a page, or of some sections of it, from top to bottom."""
+    for block in in_sections(page, *sections) if sections else all_blocks(page):
+        if block.language == "python" and block.reason is None:
+            exec(block.code, names)  # noqa: S102 - our own text
 
 
 def test_a_job_is_migrated(spark: SparkSession, tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_a_job_is_migrated(spark: SparkSession, tmp_path: Path) -> None:
     topic.mkdir()
     (topic / "topic.jsonl").write_text("\n".join(lines), encoding="utf-8")
     names: dict[str, Any] = {"spark": spark, "topic": str(topic), "lake": str(tmp_path)}
-    run(FROM_JSON, names)
+    run(FROM_JSON, names, "Replace a from_json job")
     assert [(row.name, row.age) for row in names["new"].collect()] == [("Ann", 42)]
 
 
@@ -48,7 +49,8 @@ def test_a_table_is_adopted(spark: SparkSession, tmp_path: Path) -> None:
     rows.write.format("delta").save(f"{lake.tables}/customers")
     new = message("UPDATE_AFTER", 1, {"id": 1, "name": "new"}, table="customers")
     lake.send_records(records(new))
-    run(ADOPT, {"spark": spark, "lake": str(tmp_path), "stream": lake.read(spark)})
+    names = {"spark": spark, "lake": str(tmp_path), "stream": lake.read(spark)}
+    run(ADOPT, names, "Adopt a table")
     found = {row["id"]: row["name"] for row in lake.table(spark, "customers").collect()}
     assert found == {1: "new", 2: "kept"}
 

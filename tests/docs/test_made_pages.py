@@ -35,7 +35,7 @@ def test_the_page_of_python_has_every_name() -> None:
 def test_lists_of_names_are_current() -> None:
     """Pages of Python list every function and class with its first sentence."""
     assert not list(names.differences()), "python -m docs.making"
-    page = ROOT.joinpath("docs", "reference", "spark.md").read_text(encoding="utf-8")
+    page = ROOT.joinpath("docs", "reference", "python.md").read_text(encoding="utf-8")
     assert re.search(r"^\| `apply_changes` \| \S.* \|$", page, re.MULTILINE)
 
 

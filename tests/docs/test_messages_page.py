@@ -1,4 +1,4 @@
-"""The code of docs/messages.md runs, from top to bottom."""
+"""The code of docs/guides/python.md runs, from top to bottom."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_page_runs(
     pq.write_table(pa.table({"value": values}), folder / "0.parquet")
     known = {"folder": str(folder), "lake": str(tmp_path / "lake")}
     known["inputs"] = str(EXAMPLES / "customers.kcat.jsonl")
-    names = run_page("docs/messages.md", tmp_path, known)
+    names = run_page("docs/guides/python.md", tmp_path, known, ["Messages as a table"])
     assert names["spark"] is spark
     assert names["found"].counts.as_dict() == names["counts"].as_dict()
     assert len(names["messages"]) == names["counts"].valid

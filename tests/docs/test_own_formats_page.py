@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import tomli
+from tests.docs.pages import in_sections
 from tests.plugins.installing import forget, install
 from typer.testing import CliRunner
 
@@ -18,14 +19,16 @@ import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
 from changewire.cli.app import app
 
-PAGE = Path(__file__).parents[2] / "docs" / "own-formats.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "schemas.md"
 TEXT = PAGE.read_text(encoding="utf-8")
+SECTIONS = ("Define a format", "Convert messages to changes")
 PACKAGE, ADAPTER = "shop_messages", "shop_tables_adapter"
 
 
 def blocks(language: str) -> list[str]:
     """Return the blocks of a language."""
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    found = in_sections("docs/guides/schemas.md", *SECTIONS)
+    return [block.code for block in found if block.language == language]
 
 
 @pytest.fixture
@@ -70,14 +73,3 @@ def test_the_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (change,) = cw.changes(names["event"])
     assert (change.op, change.after) == ("upsert", {"order": 7, "cents": 990})
     assert change.sequence == cw.Sequence(major=1704110400000, minor=0)
-
-
-def test_links_lead_somewhere() -> None:
-    """Every link of the page and of the tutorial is a file, and what stands behind # a heading."""
-    for page in (PAGE, PAGE.with_name("tutorial-rows.md")):
-        for link, heading in re.findall(r"\]\(([^)#]+)#?([^)]*)\)", page.read_text("utf-8")):
-            path = page.parent / link
-            assert path.exists(), link
-            texts = re.findall(r"^#+ (.+)$", path.read_text("utf-8"), re.MULTILINE)
-            found = {re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in texts}
-            assert not heading or heading in found, link

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from docs.making.prose import PATTERNS, ROOT, found_in, modules, pages, problems
+from docs.making.prose import (
+    ON_PAGES,
+    PATTERNS,
+    ROOT,
+    found_in,
+    is_for_users,
+    modules,
+    pages,
+    problems,
+)
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -36,6 +45,9 @@ def test_texts_of_modules_are_found(tmp_path: Path) -> None:
     ]
 
 
+FOR_USERS = ("README.md", "docs/operate/sizing.md")
+FOR_OTHERS = ("docs/contributing/kernel.md", "docs/formats/tables.md")
+
 EXAMPLES = (
     "Users are told.",
     "It is no model.",
@@ -47,6 +59,21 @@ EXAMPLES = (
     "It does what the log says.",
     "It fails where a key is long.",
     "the row that has the key that names that table",
+    "Changes that no table took.",
+    "These are the facts.",
+    "A batch has a floor.",
+    "It costs a look at the log.",
+    "It heeds the option.",
+    "Which change is newer the sequence decides.",
+)
+
+ON_USERS_PAGES = (
+    "It stays as JSON has it.",
+    "It rejects them.",
+    "The text is kept.",
+    "It is plain text.",
+    "They are in one place.",
+    "The text looks good.",
 )
 
 
@@ -54,6 +81,12 @@ def test_each_pattern_is_found() -> None:
     """Each example breaks one rule, each rule has one, and a line and words are reported."""
     found = [[*problems(f"Text.\n\n{example}\n")] for example in EXAMPLES]
     assert [advice for ((line, _, advice),) in found if line == 3] == [*PATTERNS.values()]
+    texts = (f"Text.\n\n{example}\n" for example in ON_USERS_PAGES)
+    found = [[*problems(text, ON_PAGES)] for text in texts]
+    assert [advice for ((line, _, advice),) in found if line == 3] == [*ON_PAGES.values()]
+    assert [is_for_users(ROOT / page) for page in (*FOR_USERS, *FOR_OTHERS)] == [True] * 2 + [
+        False
+    ] * 2
 
 
 def test_code_is_left_out() -> None:

@@ -10,10 +10,11 @@ from types import ModuleType
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from tests.docs.pages import ROOT, all_blocks
+from tests.docs.pages import ROOT, in_sections
 from tests.docs.running import run_block, run_page
 
-PAGE = "docs/how-to/pydantic.md"
+PAGE = "docs/guides/python.md"
+SECTION = "Pydantic and FastAPI"
 ACCEPTED = {
     "aerospike": ("bins-of-wrong-types", "blob-no-base64", "digest-no-base64", "digest-too-short"),
     "dataworks": ("ddl-meta-no-base64", "insert-without-after", "delete-without-before"),
@@ -25,14 +26,14 @@ ACCEPTED = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, ModuleType]]:
     """Yield the module that the page's commands make for each format."""
-    (block,) = [block for block in all_blocks(PAGE) if block.language == "sh"]
+    (block,) = [block for block in in_sections(PAGE, SECTION) if block.language == "sh"]
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(folder)
         for name in ("aerospike", "lindorm"):
             run_block(block._replace(code=block.code.replace("dataworks", name)), {})
-        assert run_page(PAGE, folder)["message"].version == "1.0.0"
+        assert run_page(PAGE, folder, sections=[SECTION])["message"].version == "1.0.0"
         yield {name: importlib.import_module(f"{name}_models") for name in ACCEPTED}
     for name in ACCEPTED:
         sys.modules.pop(f"{name}_models", None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEXT = ROOT.joinpath("docs", "security.md").read_text(encoding="utf-8")
+TEXT = ROOT.joinpath("docs", "operate", "security.md").read_text(encoding="utf-8")
 NOT_PROMISED = "## What is not promised"
 SENTENCES = re.findall(
     r"^- (.+?)(?=\n- |\n\n)", TEXT.partition(NOT_PROMISED)[0], re.MULTILINE | re.DOTALL

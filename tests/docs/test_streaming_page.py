@@ -1,4 +1,4 @@
-"""The tour of docs/streaming.md, command by command: a broker, a kill, a replay, all of it real."""
+"""The tour of docs/operate/streaming.md, command by command: a broker, a kill, a replay."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from changewire.tested import TESTED
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = "docs/streaming.md"
-BLOCKS = [block for block in all_blocks(PAGE) if block.reason is None]
+PAGE = "docs/operate/streaming.md"
 BROKER = "python -m examples.broker "
+BLOCKS = [block for block in all_blocks(PAGE) if block.reason is None]
 
 
 @pytest.mark.long

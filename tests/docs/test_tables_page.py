@@ -2,26 +2,19 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from docs.making.histories import History, change, histories
-from tests.docs.pages import blocks
 from tests.runtime.tables.histories import applied, placed, rows
 
 from changewire.engines.applied import COUNTED, NOT_APPLIED
+from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.log import CLOSED, LOG_COLUMNS, MESSAGE_LOG_COLUMNS, REFUSED
 from changewire_messages.tables.arrow import ROW_STATE
 
-PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "tables.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 HISTORIES = list(histories())
-
-
-def test_the_examples_run() -> None:
-    """Each block does what it asserts."""
-    names: dict[str, Any] = {}
-    for block in blocks("docs/tables.md"):
-        exec(block, names)  # noqa: S102 - our own text
 
 
 @pytest.mark.parametrize("history", HISTORIES, ids=[history.name for history in HISTORIES])
@@ -39,7 +32,7 @@ def test_histories(history: History) -> None:
 
 def test_every_history_is_drawn() -> None:
     """Below the rows of each stands its picture."""
-    drawn = re.findall(r"\]\(pictures/tables-(.+)\.svg\)", TEXT)
+    drawn = re.findall(r"\]\(\.\./pictures/tables-(.+)\.svg\)", TEXT)
     assert drawn == [history.name for history in HISTORIES]
 
 
@@ -47,14 +40,25 @@ def test_every_rule_has_a_history() -> None:
     """No section about rows is without one."""
     sections = re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
     without = [text.partition("\n")[0] for text in sections if "\n| op |" not in text]
-    others = ["Many tables", "Some tables alone", "What is counted", "What is counted by table"]
-    others += ["Row metadata", "How tables are merged"]
+    others = ["The log", "Many tables", "Columns", "Counts", "Row metadata"]
+    others += ["How tables are merged"]
     assert without == others
+
+
+def test_the_log_is_described() -> None:
+    """The page names each kind of row, and each column, of both kinds of logs."""
+    section = TEXT.partition("\n## The log\n")[2].partition("\n## ")[0]
+    kinds, columns = section.partition("| columns | of | meaning |")[::2]
+    listed = re.findall(r"^\| `([a-z_]+)` \|", kinds, re.MULTILINE)
+    assert {*listed} - {"kind"} == {CHANGE, CONTROL, DEAD_LETTER, REFUSED, CLOSED, MESSAGE}
+    rows = re.findall(r"^\| (`[^|]+`) \|", columns.partition("\n\n")[0], re.MULTILINE)
+    named = {name for row in rows for name in re.findall("`([a-z_]+)`", row)}
+    assert named == {*LOG_COLUMNS, *MESSAGE_LOG_COLUMNS} - {"kind"}
 
 
 def test_counts_are_listed() -> None:
     """The page names what is counted of changes in tables, in the words of reports."""
-    counted = TEXT.partition("## What is counted")[2].partition("\n## ")[0]
+    counted = TEXT.partition("\n## Counts\n")[2].partition("\n#")[0]
     listed = dict(re.findall(r"^\| `([a-z_]+)` \| (.+) \|$", counted, re.MULTILINE))
     assert listed == COUNTED
     assert [*listed][-len(NOT_APPLIED) :] == [*NOT_APPLIED]

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from tests.docs.pages import in_sections
 from typer.testing import CliRunner
 
 from changewire.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "tutorial-rows.md"
 PACKAGE = "shop_tables"
 SCHEMA = Path("schemas", "shop", "customer.json")
 
@@ -29,14 +29,13 @@ OFFLINE = ("--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--targ
 
 def blocks() -> list[tuple[str, str]]:
     """Return language and text of each block of code."""
-    return re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    found = in_sections("docs/guides/python.md", "Typed rows of one table")
+    return [(block.language, block.code) for block in found]
 
 
 def run(line: str) -> None:
     """Run one line of a shell block."""
     program, *words = shlex.split(line)
-    if line == 'pip install "./changewire[cli,codegen,spark]"':
-        return  # it is installed
     if program == "changewire":
         ended = CliRunner().invoke(app, words)
         assert ended.exit_code == 0, ended.output

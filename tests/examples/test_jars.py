@@ -43,8 +43,11 @@ def test_java_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pat
 @pytest.mark.parametrize(
     ("pyspark", "text"),
     [
-        ("4.2.0", r"^no iceberg was run with PySpark 4\.2\.0: see docs/versions\.md$"),
-        ("4.9.1", r"^no connectors were run with PySpark 4\.9\.1: see docs/versions\.md$"),
+        ("4.2.0", r"^no iceberg was run with PySpark 4\.2\.0: see docs/reference/versions\.md$"),
+        (
+            "4.9.1",
+            r"^no connectors were run with PySpark 4\.9\.1: see docs/reference/versions\.md$",
+        ),
     ],
 )
 def test_connectors_that_were_not_run_are_refused(

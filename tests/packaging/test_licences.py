@@ -10,7 +10,12 @@ import pytest
 from packaging.requirements import Requirement
 from tests.packaging.licences import installed, licences, main, refused, requirements
 
-PAGE = Path(__file__).parents[2].joinpath("docs", "dependencies.md").read_text(encoding="utf-8")
+PAGE = (
+    Path(__file__)
+    .parents[2]
+    .joinpath("docs", "contributing", "dependencies.md")
+    .read_text(encoding="utf-8")
+)
 
 
 def test_all_licences_are_allowed() -> None:

@@ -209,7 +209,7 @@ def test_constraints_hold_every_dependency() -> None:
 )
 def test_each_dependency_is_explained(name: str) -> None:
     """What a dependency is for, and why this one, is written down."""
-    page = ROOT.joinpath("docs/dependencies.md").read_text(encoding="utf-8")
+    page = ROOT.joinpath("docs/contributing/dependencies.md").read_text(encoding="utf-8")
     assert f"`{name}`" in page
 
 

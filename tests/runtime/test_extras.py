@@ -10,8 +10,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_advice_is_that_of_the_page_on_installing() -> None:
-    """The command names the clone, in the words of docs/installing.md."""
-    page = ROOT.joinpath("docs", "installing.md").read_text(encoding="utf-8")
+    """The command names the clone, in the words of docs/start/installing.md."""
+    page = ROOT.joinpath("docs", "start", "installing.md").read_text(encoding="utf-8")
     assert install("cli") == 'pip install "./changewire[cli]"'
     assert f"$ {install('cli', 'delta')}\n" in page
     assert f"`{install('cli', 'delta')}`" in page

@@ -80,7 +80,7 @@ def _plain(value: Path | ChangeTable) -> object:
 
 
 class _Nodes:
-    """The nodes of a family, as JSON has them; others are named by their index."""
+    """The nodes of a family, as in JSON; others are named by their index."""
 
     def __init__(self, family: Family) -> None:
         """Begin without nodes."""

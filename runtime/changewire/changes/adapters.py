@@ -90,7 +90,7 @@ GROUP: Final = "changewire.adapters"
 """Entry point group of adapters; the name is that of the format."""
 
 OPTIONS: Final = ("row_image", "key_columns", "tombstones", *VENDOR_OPTIONS)
-"""The options of `DecodeOptions` that an adapter may heed."""
+"""The options of `DecodeOptions` that an adapter may use."""
 
 _NO_ADAPTER: Final = "the format has no adapter"
 
@@ -118,7 +118,7 @@ class Adapter(NamedTuple):
         delete_by_key: Returns the delete that a Kafka record without value represents: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
             ``tombstones`` is rejected.
-        schemas: The facts of the schemas in the messages; None if messages have no schema.
+        schemas: Properties of the schemas in the messages; None if messages have no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
         undeclared: Yields an issue for each column, and each column of the key, that a message has

@@ -52,7 +52,7 @@ def _particle(value: Ext | ExtKey) -> Any:
 
 
 def geojson(text: str | bytes, otherwise: Any) -> Any:
-    """Return GeoJSON as JSON has it; something else if it is not GeoJSON."""
+    """Return GeoJSON as in JSON; something else if it is not GeoJSON."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):

@@ -85,7 +85,7 @@ def _double(value: Any, used: list[str]) -> Any:
 
 
 def unknown_type(value: Any, used: list[str]) -> Any:
-    """Return the value of a column whose type is not known, as JSON has it."""
+    """Return the value of a column whose type is not known, as in JSON."""
     used.append("unknown-column-type")
     return value
 

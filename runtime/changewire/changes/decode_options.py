@@ -60,7 +60,7 @@ AUTO: Final = "auto"
 
 
 class DecodeKeywords(VendorKeywords, total=False):
-    """Facts that messages lack: keyword arguments of whatever decodes them.
+    """Information that messages lack: keyword arguments of functions that decode.
 
     The options of `VendorKeywords` are among them.
 
@@ -85,7 +85,7 @@ class DecodeKeywords(VendorKeywords, total=False):
 
 @dataclass(frozen=True, init=False)
 class DecodeOptions:
-    """The format of messages, and the facts that they lack.
+    """The format of messages, and information that they lack.
 
     The attributes that are not named here are those of `DecodeKeywords`.
 

@@ -46,14 +46,13 @@ OF_CHANGES: Final[Mapping[str, str]] = {
         "and a change has no event time."
     ),
     "undeclared-column": (
-        "DataWorks: schema.dataColumn does not declare a column. It stays as JSON has it."
+        "DataWorks: schema.dataColumn does not declare a column. It stays as in JSON."
     ),
     "undeclared-field": (
-        "Lindorm: the schema of the row does not name a column. It stays as JSON has it."
+        "Lindorm: the schema of the row does not name a column. It stays as in JSON."
     ),
     "unknown-column-type": (
-        "DataWorks: the format document does not name the type of a column. "
-        "It stays as JSON has it."
+        "DataWorks: the format document does not name the type of a column. It stays as in JSON."
     ),
     "unknown-family": (
         "HBase: a column belongs to none of the column_families. It keeps its name."
@@ -106,7 +105,7 @@ OF_MESSAGES: Final[Mapping[str, str]] = {
     "unknown-db": "Lindorm: the id of the instance does not begin with ld-.",
     "unknown-flags": "Aerospike: the format document does not name the flags of a bin or a delete.",
     "unknown-operation": "DataWorks: the format document does not name the operation.",
-    "unknown-property": "The schema does not name a property or a position. It is kept.",
+    "unknown-property": "The schema does not name a property or a position. It is preserved.",
     "unknown-version": "Lindorm: the version is neither v1.0 nor v2.0.",
     "update-before-spelt-out": "DataWorks: the operation is UPDATE_BEFORE, and not UPDATE_BEFOR.",
     "user-key-on-delete": "Aerospike: a delete has a user key.",
@@ -116,7 +115,7 @@ OF_MESSAGES: Final[Mapping[str, str]] = {
 OF_ROWS: Final[Mapping[str, str]] = {
     "number-as-text": (
         "VARIANT: an integer has more than 38 digits, which VARIANT would round. "
-        "It is kept as text."
+        "It is stored as text."
     ),
     "rounded-number": OF_CHANGES["rounded-number"],
     "row-as-text": (

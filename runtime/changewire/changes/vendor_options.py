@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 
 class Declaration(NamedTuple):
-    """The facts of an option of a vendor, in its annotation; name and type are those of the key.
+    """An option of a vendor, in its annotation; name and type are those of the key.
 
     Attributes:
         default: The value of messages for which the option is not given.

@@ -68,7 +68,7 @@ FailOn: TypeAlias = Annotated[
         callback=_check_fail_on,
         autocompletion=lambda: _WORDS,
         help="Exit with 1: never; if all elements are dead letters, or all changes of a table are "
-        "in no table (all); for any change that no table took or that has no key (unapplied); for "
+        "in no table (all); for any change that was refused or has no key (unapplied); for "
         "any of these or a dead letter (dead-letters); or if they are more than a share of the "
         "elements (such as 5%).",
     ),

@@ -144,7 +144,7 @@ RowImageOption: TypeAlias = Annotated[
         "--row-image",
         of=ROW_IMAGES,
         metavar="IMAGE",
-        help="Columns that a write has: all (full), those that changed (patch), or the key (keys).",
+        help="Columns that a write contains: all (full), the changed (patch), or the key (keys).",
     ),
 ]
 
@@ -153,7 +153,7 @@ Keys: TypeAlias = Annotated[
     typer.Option(
         "--key-column",
         metavar="COLUMN",
-        help="Key column of the rows; with TABLE=COLUMN of one table, or of some such as 'shop.*'; "
+        help="Key column of the rows; TABLE=COLUMN for one table, or for several such as 'shop.*'; "
         "repeatable.",
     ),
 ]
@@ -174,7 +174,7 @@ ElementsAsOption: TypeAlias = Annotated[
         "--as",
         of=ELEMENTS_AS,
         metavar="WHAT",
-        help="What to land: {} (unchanged, in typed columns).",
+        help="What the log contains: {} (unchanged, in typed columns).",
     ),
 ]
 

@@ -24,7 +24,7 @@ _NULL: Final = b"null"
 
 
 class ElementPlace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Place of an element; facts that the input lacks are left out.
+    """Place of an element; properties that the input lacks are left out.
 
     Attributes:
         path: File that the record is of, ``-`` for standard input.

@@ -15,7 +15,7 @@ Output: TypeAlias = Annotated[
 
 ShowValues: TypeAlias = Annotated[
     bool,
-    typer.Option("--show-values", help="Show the start of rejected messages in the report."),
+    typer.Option("--show-values", help="Show the start of dead letters in the report."),
 ]
 
 Packages: TypeAlias = Annotated[
@@ -23,7 +23,7 @@ Packages: TypeAlias = Annotated[
     text_option(
         "--packages",
         metavar="COORDINATES",
-        help="Maven coordinates of connectors for Spark; by default those tested with it.",
+        help="Maven coordinates of connectors for Spark; by default the tested ones.",
     ),
 ]
 
@@ -32,7 +32,7 @@ Checkpoint: TypeAlias = Annotated[
     text_option(
         "--checkpoint",
         metavar="DIR",
-        help="Folder that keeps the progress of the query; by default in the output folder.",
+        help="Folder for the progress of the query; by default in the output folder.",
     ),
 ]
 
@@ -57,7 +57,7 @@ ApplyEvery: TypeAlias = Annotated[
     text_option(
         "--apply-every",
         metavar="TIME",
-        help="With --continuous and --target: least time between merges, such as 30s, 5m or 1h.",
+        help="With --continuous and --target: minimum time between merges, such as 30s, 5m or 1h.",
     ),
 ]
 
@@ -66,7 +66,7 @@ BatchEvery: TypeAlias = Annotated[
     text_option(
         "--batch-every",
         metavar="TIME",
-        help="With --engine python: longest time that a batch takes messages; by default 5s.",
+        help="With --engine python: maximum time to collect a batch; by default 5s.",
     ),
 ]
 
@@ -101,7 +101,7 @@ RowSchemaOption: TypeAlias = Annotated[
     text_option(
         "--row-schema",
         metavar="SCHEMA",
-        help="Columns of rows: auto (as messages declare or show them; default), json (text), a "
+        help="Columns of tables: auto (from the messages; default), json (text), a "
         'schema file, or a JSON file by table such as {"shop.orders": "orders.json", "*": "auto"}.',
         completes=("auto", "json"),
     ),
@@ -140,11 +140,11 @@ NumbersOption: TypeAlias = Annotated[
 
 DefaultTable: TypeAlias = Annotated[
     str | None,
-    text_option(metavar="TABLE", help="Table of writes that name none."),
+    text_option(metavar="TABLE", help="Table for writes that name none."),
 ]
 
 Truncates: TypeAlias = Annotated[
-    bool, typer.Option("--apply-truncates", help="Apply truncates to tables.")
+    bool, typer.Option("--apply-truncates", help="Let truncates remove rows of tables.")
 ]
 
 DeletesOption: TypeAlias = Annotated[
@@ -173,7 +173,7 @@ MaxNewTables: TypeAlias = Annotated[
         "--max-new-tables",
         metavar="N",
         min=0,
-        help="Most new tables in a batch, by default 100; changes of more are refused.",
+        help="Maximum of new tables in a batch, by default 100; changes of more are refused.",
         show_default=False,
     ),
 ]
@@ -208,7 +208,7 @@ ExceptTables: TypeAlias = Annotated[
     text_option(
         "--except",
         metavar="TABLE",
-        help="Leave out these tables of the source, such as 'shop.tmp_*'; repeatable.",
+        help="Skip these tables of the source, such as 'shop.tmp_*'; repeatable.",
     ),
 ]
 

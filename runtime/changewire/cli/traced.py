@@ -26,7 +26,7 @@ REASONS: Final[Mapping[Reason, str]] = {
     "older-than-row": "the row is newer",
     "older-than-tombstone": "a newer change deleted the row",
     "older-than-truncate": "a newer change truncated the table",
-    "refused": "no table takes it",
+    "refused": "the table refuses it",
     "truncate-without-sequence": "a truncate without a sequence is not applied",
 }
 """Why a change did nothing, in words."""

@@ -141,7 +141,7 @@ class Codec:
 
         In a format that is JSON it is what `encode` gives. A message in MessagePack is written
         position by position, and what JSON lacks as objects of one or two properties (see
-        ``docs/cli.md``). `from_json` reads it back.
+        ``docs/reference/cli.md``). `from_json` reads it back.
 
         Raises:
             EncodeError: A value has no form in JSON.

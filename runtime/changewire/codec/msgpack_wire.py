@@ -146,7 +146,7 @@ def _write_unknown(value: object) -> object:
 def _by_one_byte(arms: Mapping[bytes, _Decode]) -> tuple[int, Mapping[int, _Decode]]:
     """Return the place of the first byte that differs, and what decodes a message by this byte.
 
-    A look at one byte costs half of a look-up of all first bytes. The models check the others.
+    A check of one byte costs half of a look-up of all first bytes. The models check the others.
     """
     place = next(i for i, column in enumerate(zip(*arms, strict=True)) if len(set(column)) > 1)
     found: dict[int, _Decode] = {}

@@ -164,7 +164,7 @@ def _claim(data: Data) -> tuple[Codec, Any] | None:
 def _claim_by(readers: list[Codec], data: Data) -> tuple[Codec, Any] | None:
     """Return as `_claim` does, for some formats.
 
-    No message is read at once by two formats of ours: each needs properties that the other ones do
+    No message is of two built-in formats at once: each needs properties that the other ones do
     not know. One that has to parse the whole message for that comes last.
     """
     for reader in sorted(readers, key=lambda reader: reader.is_flat):

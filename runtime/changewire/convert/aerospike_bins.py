@@ -45,7 +45,7 @@ def _geojson_to_msgpack(value: Any, _at: Path, _report: Report) -> str:
 
 
 def value_to_json(value: Any, at: Path, report: Report) -> Any:
-    """Return a value as JSON has it; what that loses is noted."""
+    """Return a value as in JSON; what that loses is noted."""
     # Loops, for a comprehension would take a second frame for each level.
     if type(value) is list:
         items: list[Any] = []
@@ -78,7 +78,7 @@ def value_to_msgpack(value: Any, at: Path, report: Report) -> Any:
 
 
 def float_to_json(value: float, at: Path, report: Report) -> float | str:
-    """Return a number as JSON has it outside float bins: NaN and the infinities are text."""
+    """Return a number as in JSON outside float bins: NaN and the infinities are text."""
     if not isfinite(value):
         report.lose("non-finite", at, value)
     return json_form(value)  # type: ignore[no-any-return]

@@ -68,7 +68,7 @@ def _known(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(item: Any, at: Path, report: Report) -> Any:
-    """Return the value of a bin; note the facts of the bin that it hides."""
+    """Return the value of a bin; note the properties of the bin that it hides."""
     kind: Any = type(item)
     if _TYPES.get(type(item.value)) is not kind:
         report.lose("bin-type", (at, "type"), str(item.type))

@@ -1,4 +1,4 @@
-"""Messages of one format as messages of another, or as an older version of theirs writes them."""
+"""Messages of one format as messages of another, or as an older version of that format."""
 
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, get_args
@@ -25,8 +25,8 @@ def convert(
     """Return a message, or a batch, of one format as bytes of another.
 
     Values that the target lacks are rejected, all of it at once, unless `lossy` allows it; the
-    losses are named in docs/convert.md. Some things are rejected always: keys of a map that would
-    be the same as text, integers beyond 64 bits, and bins of a type that the target does not have.
+    losses are named in docs/guides/python.md. Some things are rejected always: keys of a map that
+    would be the same as text, integers beyond 64 bits, and bins of a type that the target lacks.
 
     Args:
         data: The value of a Kafka record.

@@ -40,7 +40,7 @@ class TableChanges(NamedTuple):
 
     Attributes:
         changes: How many there were, with truncates that were refused.
-        refused: How many of them no table took; the log says why.
+        refused: How many of them the table refused; the log says why.
         key_missing: How many of them have no key; they are in no table.
         first_refusal: Why the first of them was refused; None if none was.
         moved: Rows that left their key: the change deletes one row and writes another.

@@ -49,7 +49,7 @@ class Decoder:
     """Decodes batches of records; it pickles, so that workers get a copy.
 
     Attributes:
-        decode_options: The format of the messages, and the facts that they lack.
+        decode_options: The format of the messages, and information that they lack.
         all_have_values: Whether every row carries its message, and not dead letters alone.
         kinds: Kinds of the rows, of dead letters last.
     """

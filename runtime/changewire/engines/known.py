@@ -116,7 +116,7 @@ class KnownLog:
     def _facts_of(
         self, target: Target, wanted: Callable[[SourceFacts], bool]
     ) -> Iterator[SourceFacts]:
-        """Yield the facts that are wanted of the sources that feed a table."""
+        """Yield the wanted information on the sources that feed a table."""
         for (source, op), one in self._facts.items():
             if wanted(one) and target in self.targets(source, op):
                 yield one

@@ -33,7 +33,7 @@ from changewire.tables.routing import Refusal
 from changewire.version import VERSION
 
 REFUSED: Final = "refused"
-"""Kind of a row that says why no table takes a change."""
+"""Kind of a row that says why a table refused a change."""
 
 CLOSED: Final = "closed"
 """Kind of a row that closes a dead letter whose message was mended elsewhere."""

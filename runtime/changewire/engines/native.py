@@ -205,7 +205,7 @@ def kernel_of(options: DecodeOptions, row: RowType | None = None) -> Kernel | No
 
 
 def _needs_python(options: DecodeOptions) -> bool:
-    """Return whether an option is given that the kernel does not heed."""
+    """Return whether an option is given that the kernel does not support."""
     given = without_defaults(options.vendor)
     return not all(VENDOR_OPTIONS[name].declaration.in_kernel for name in given)
 
@@ -276,7 +276,7 @@ def tables_of(format: str) -> Mapping[str, str]:
 
     Args:
         format: Public name of a format, or `AUTO`. Formats of other packages claim no message that
-            one of ours claims, so their messages are declined.
+            a built-in one claims, so their messages are declined.
     """
     names = [format] if format != AUTO else sorted(FORMATS)
     found = {name: table_of(name) for name in names if name in BUILT_IN}

@@ -244,7 +244,7 @@ class TableKeywords(TypedDict, total=False):
 
 
 class ApplyKeywords(DecodeKeywords, TableKeywords, total=False):
-    """Facts that messages lack, and how their changes are merged into tables.
+    """Information that messages lack, and how their changes are merged into tables.
 
     Attributes:
         max_dead_letters: Greatest number, or share of the elements such as ``"5%"``, of dead

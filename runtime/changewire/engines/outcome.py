@@ -17,7 +17,7 @@ FIRST_DEAD_LETTERS = 20
 """Dead letters that a report shows."""
 
 PLACE_COLUMNS = (*PLACE_ORDER, "code", "pointer", "message")
-"""Facts of a report about a dead letter: its place and its error, never a value."""
+"""Description of a dead letter in a report: its place and its error, never a value."""
 
 
 @dataclass(frozen=True)

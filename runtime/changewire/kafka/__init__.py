@@ -8,7 +8,7 @@ producer.produce("users", value=serialize(message))
 ```
 
 They work with every client. Where confluent-kafka is installed they have its interface; without it
-the names of that interface are classes of ours.
+the names of that interface are classes of changewire.
 """
 
 from changewire.kafka.deserializer import ChangewireDeserializer

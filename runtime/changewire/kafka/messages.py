@@ -39,7 +39,7 @@ class Messages:
 
     Attributes:
         format: Public name of the format.
-        digests: Digests of its schemas, as headers have them.
+        digests: Digests of its schemas, as in headers.
     """
 
     def __init__(self, format: str, *, is_key: bool) -> None:

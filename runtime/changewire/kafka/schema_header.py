@@ -18,7 +18,7 @@ _FORM = re.compile(
 
 
 class SchemaHeader(NamedTuple):
-    """Facts of a producer about a value or a key.
+    """Information of a producer about a value or a key.
 
     As text it is ``aerospike-json;variant=Write;schema=ec5957a958eb4974192c30c73b517ad4``.
 

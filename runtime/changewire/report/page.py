@@ -106,7 +106,7 @@ def duration(seconds: float) -> str:
 
 
 def reason(letter: Mapping[str, Any]) -> str:
-    """Return what is wrong with a dead letter, without the other facts of the page."""
+    """Return what is wrong with a dead letter, without the rest of the page."""
     text = str(letter["message"]).partition(": ")[2] or letter["message"]
     return text.removeprefix(f"at {letter['pointer']}: ").replace(f" ({letter['code']})", "", 1)
 

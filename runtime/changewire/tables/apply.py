@@ -52,7 +52,7 @@ class Result(Struct):
             ``key_missing``, ``left_out``, ``refused``, ``sequence_inherited``,
             ``statements_without_rows``, ``truncates_not_applied`` and ``waiting_before_images``;
             what is 0 is left out.
-        refused: Changes that no table took, and why: the code of the refusal.
+        refused: Refused changes, each with the code of the refusal.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -126,7 +126,7 @@ def _route(one: PositionedChange) -> RouteKey:
 
 
 def _effect(one: PositionedChange, routes: Routes) -> _Effect | Refusal:
-    """Return the effect of a change, or why no table takes it."""
+    """Return the effect of a change, or why it is refused."""
     change, route = one.change, _route(one)
     if route in routes.refused:
         return routes.refused[route]

@@ -45,7 +45,7 @@ class StepRefusal(Struct, frozen=True):
     Attributes:
         reason: The rule.
         held: Order of what was newer, or the same; None if nothing was.
-        detail: Why no table took the change.
+        detail: Why the change was refused.
     """
 
     reason: Reason
@@ -126,7 +126,7 @@ def history_of(
     Args:
         key: The key as `key_text`.
         changes: Its changes, in the order in which they were read.
-        refused: Why no table took some of them, by their positions.
+        refused: Why some of them were refused, by their positions.
         befores: What before images do that came alone, by their positions.
         apply_truncates: Whether truncates remove the row.
     """

@@ -48,7 +48,7 @@ class Target(Struct, frozen=True):
 
     Attributes:
         name: Its name, quoted for SQL, or its path.
-        origin: The names that it was made of, as the messages have them.
+        origin: The names that it was made of, as in the messages.
     """
 
     name: str

@@ -27,7 +27,7 @@ class State(Struct, frozen=True):
         floor: Up to here every column is settled, by a delete or a full image. A column that is
             not in `columns` has this order.
         values: Columns of the row but its key; None for a tombstone.
-        columns: Order of each column that a patch has set or removed since the floor.
+        columns: Order of each column that a patch has set or removed since then.
     """
 
     order: Order
@@ -83,7 +83,7 @@ def rank(state: State) -> tuple[Order, bool]:
 
 
 def _columns(one: State, other: State, floor: Order) -> tuple[Row, Mapping[str, Order]]:
-    """Return the columns that are newer than a floor, or make it; of each the newest."""
+    """Return the columns that are newer than an order, or make it; of each the newest."""
     if not one.columns and not other.columns:
         settled = one if one.floor == floor else other
         return settled.values or {}, _NO_ORDERS

@@ -26,7 +26,7 @@ def check_names(names: str) -> None:
 
 
 class ChangeNote(NamedTuple):
-    """Facts of a version about a change, apart from its order.
+    """Properties of the change of a version, apart from its order.
 
     Attributes:
         op: Its operation.

@@ -24,7 +24,7 @@ from changewire.tables.history import Reason
 if TYPE_CHECKING:
     from tests.runtime.cli.conftest import Ended
 
-PAGE = Path(__file__).parents[3] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "cli.md"
 
 
 @pytest.fixture(scope="module")

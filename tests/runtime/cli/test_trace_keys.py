@@ -89,7 +89,7 @@ def test_changes_that_no_table_took(cli: Callable[..., Ended], tmp_path: Path) -
     assert (first["reason"], second["reason"], second["offset"]) == (None, "refused", 7)
     assert second["detail"] == why["message"]
     assert (end["table"], end["row"]) == ("ns.t", {"name": "a"})
-    assert "! no table takes it: /after: 'name'" in cli("trace", log, "id=1").stdout
+    assert "! the table refuses it: /after: 'name'" in cli("trace", log, "id=1").stdout
 
 
 def test_before_images_that_came_alone(cli: Callable[..., Ended], tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.runtime.changes import lindorm
 import changewire as cw
 import changewire.arrow as cwa
 
-PAGE = Path(__file__).parents[3] / "docs" / "arrow.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "without-spark.md"
 CONNECT = "org.apache.kafka.connect.data."
 TYPES: dict[str, Any] = {
     "id": "int64",

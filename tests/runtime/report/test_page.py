@@ -343,8 +343,8 @@ def test_the_lead_names_the_option_for_dates(hostile: Outcome) -> None:
 
 def test_pages_that_the_report_names_exist(text: str) -> None:
     """The project has no address, so the report names the files of its pages."""
-    named = re.findall(r"<code>(docs/[a-z-]+[.]md)</code>", text)
-    assert named == ["docs/errors.md", "docs/change-events.md"]
+    named = re.findall(r"<code>(docs/[a-z/-]+[.]md)</code>", text)
+    assert named == ["docs/reference/errors.md", "docs/reference/leniencies.md"]
     assert all(Path(__file__).parents[3].joinpath(name).exists() for name in named)
 
 

@@ -87,7 +87,7 @@ def struct(node: Node, fields: Mapping[str, Read]) -> Read:
 
     Fields keep the order of the message, and absent ones stay absent. A required field must be
     there unless the value is partial; with a default its absence is only noted. A field that the
-    schema does not name is kept as JSON has it, and noted.
+    schema does not name is kept as in JSON, and noted.
 
     Rows of a table have few shapes, so what is to be done is worked out once for each: looking at
     every value would take twice as long.

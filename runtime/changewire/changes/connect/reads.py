@@ -70,7 +70,7 @@ class Context(msgspec.Struct):
 
 
 Read: TypeAlias = Callable[[Any, Context, Path], Any]
-"""Takes a value as JSON has it, how it is read, and its place; returns the typed value."""
+"""Takes a value as in JSON, how it is read, and its place; returns the typed value."""
 
 Refuse: TypeAlias = Callable[..., Any]
 """Takes a value and its place, and, unless the type is wrong, what was expected and the rule."""

@@ -40,11 +40,11 @@ def adopt(
     packages: Packages = None,
     as_json: Json = False,
 ) -> int:
-    """Let the next run or stream that feeds a table take it over.
+    """Assign a table to the next run or stream that feeds it.
 
     A table of another program needs --key-column, once for each column of its key; its rows are
-    older than every change. A table of another run, stream or query no longer belongs to it: stop
-    what feeds it first. Tables of Iceberg need --engine spark.
+    older than every change. A table of another run or stream is taken from it: stop that one
+    first. Tables of Iceberg need --engine spark.
 
     Example: changewire adopt lake/tables/users --key-column id
     """

@@ -36,7 +36,7 @@ def apply(
     as_json: Json = False,
     **flags: Any,
 ) -> int:
-    """Merge the changes of a log that tables lack into them.
+    """Merge a log into tables: the changes that they lack.
 
     The log may be that of run or stream, with or without tables. A new target gets the whole log.
     Tables of stream, and of run with --engine spark, belong to a checkpoint: they need --engine

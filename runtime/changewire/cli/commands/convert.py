@@ -25,7 +25,8 @@ Target = Annotated[
     format_option("--to", of=_FORMATS, help=f"Format to convert to: {', '.join(_FORMATS)}."),
 ]
 Lossy = Annotated[
-    bool, typer.Option("--lossy", help="Convert what loses something too, and name each loss.")
+    bool,
+    typer.Option("--lossy", help="Also convert messages that lose something, and list each loss."),
 ]
 
 
@@ -43,7 +44,7 @@ def convert(
 ) -> int:
     """Write each message in another format: JSON as lines, MessagePack as bytes.
 
-    Messages that cannot be converted, or only with a loss, are named on standard error.
+    Messages that cannot be converted, or only with a loss, are listed on standard error.
 
     Example: changewire convert --from aerospike-msgpack --to aerospike-json topic.bin
     """

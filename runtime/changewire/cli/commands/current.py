@@ -12,7 +12,7 @@ from changewire.cli.queries import QUERY_FLAGS, LogDir, TableName, write_query
 def current(log: LogDir, *, table: TableName, as_json: Json = False, **flags: Any) -> int:
     """Write the current rows of a table, computed from its log, each as a line of JSON.
 
-    A line has the key and the row, and in _changewire the change that it is from. The log is read
+    A line has the key and the row, and in _changewire the change that made it. The log is read
     without Spark: Parquet, or Delta with the extra delta. The changes of the table must fit into
     memory. The exit code is 1 if the table has no row.
 

@@ -28,7 +28,9 @@ def dead_letters(
     *,
     refused: Annotated[
         bool,
-        typer.Option("--refused", help="Changes that no table took, instead of dead letters."),
+        typer.Option(
+            "--refused", help="Write changes that tables refused, instead of dead letters."
+        ),
     ] = False,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after so many.")
@@ -52,12 +54,12 @@ def dead_letters(
 ) -> int:
     """Write the dead letters that no replay has closed, each as a line of JSON.
 
-    A line has the code, the place in the message, the reason and the position of the record. Values
-    of the message are left out unless asked for. The log is read without Spark: Parquet, or Delta
-    with the extra delta. The exit code is 1 if there are any.
+    A line has the code, the JSON Pointer, the reason and the position of the record. Values of
+    the message are omitted unless you give --show-values. The log is read without Spark: Parquet,
+    or Delta with the extra delta. The exit code is 1 if there are any.
 
-    With --close a row is appended for each one that --where selects, with its position, --by and
-    --why, which closes it: its message was mended at the source.
+    --close appends a row, with --by and --why, for each dead letter that --where selects. This
+    closes it, for example because the message was corrected at the source.
 
     Example: changewire dead-letters lake/ | jq -r .code | sort | uniq -c
     """

@@ -35,17 +35,17 @@ Servers = Annotated[
     text_option(
         "--kafka",
         metavar="HOST:PORT",
-        help="Look whether these bootstrap servers, and the brokers behind them, are reached.",
+        help="Check that these bootstrap servers, and the brokers behind them, can be reached.",
     ),
 ]
 
 
 @ending
 def doctor(*, servers: Servers = None, as_json: Json = False) -> int:
-    """Look for what changewire needs, and say what to do if something is missing.
+    """Check the environment, and say how to install missing parts.
 
     Versions are compared with those that were tested together. The exit code is 1 if something is
-    missing that Spark needs, or a broker of --kafka cannot be reached; all else is optional.
+    missing that Spark needs, or a broker of --kafka cannot be reached.
 
     Example: changewire doctor --kafka localhost:9092
     """

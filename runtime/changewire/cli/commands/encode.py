@@ -32,8 +32,8 @@ def encode(
 ) -> int:
     """Write each message as the bytes that are sent: JSON one to a line, MessagePack as bytes.
 
-    The input is lines as `changewire decode` writes them, or messages alone. Rejected ones are
-    named on standard error, with every issue.
+    The input is lines as `changewire decode` writes them, or messages alone. Invalid ones are
+    listed on standard error, with every issue.
 
     Example: changewire encode -f aerospike-msgpack lines.jsonl > topic.bin
     """

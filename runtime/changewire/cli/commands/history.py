@@ -12,7 +12,7 @@ from changewire.cli.queries import QUERY_FLAGS, LogDir, TableName, write_query
 def history(log: LogDir, *, table: TableName, as_json: Json = False, **flags: Any) -> int:
     """Write every version of the rows of a table as a line of JSON, oldest first within a row.
 
-    A line has the key and the row, from when to when it was the row, the operation that made it,
+    A line has the key, the row, the times between which it is valid, the operation that made it,
     and in _changewire the changes that began and ended it. The log is read without Spark: Parquet,
     or Delta with the extra delta. The changes of the table must fit into memory. The exit code
     is 1 if the log has no row of the table.

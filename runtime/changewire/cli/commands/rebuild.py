@@ -84,7 +84,7 @@ def rebuild(
     It repairs tables that another program changed. With --where it uses only some rows of the log,
     such as those since the source loaded all rows again. With --row-schema the tables get other
     columns, or JSON text, and with --settings and --column types, partitions and properties; later
-    runs need the same options. Stop what feeds the tables first.
+    runs need the same options. Stop the stream that feeds the tables first.
 
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """

@@ -50,10 +50,10 @@ def replay(
 ) -> int:
     """Decode the dead letters of a log again, and apply refused changes again.
 
-    Changes have their original order. What is valid now is appended to the log, which closes its
-    dead letter: a second replay does nothing. The exit code is 1 if some are left.
+    Elements that are valid now are appended to the log, which closes their dead letters, and merged
+    into the tables in their original order. The exit code is 1 if some are still open.
 
-    Example: changewire replay lake/ -f auto --target lake/tables/
+    Example: changewire replay lake/ -f auto --target lake/tables/{table}
     """
     tables = table_options(target, flags)
     decode_options = decode_options_of(format, flags, tables=tables)

@@ -52,10 +52,10 @@ def run(
     as_json: Json = False,
     **flags: Any,
 ) -> int:
-    """Land files in a log of changes, control events and dead letters, and write a report.
+    """Append files to a log of changes, control events and dead letters, and write a report.
 
     The log is DIR/log; the report is DIR/report.html, for programs DIR/report.json. Messages that
-    the log has already are left out, so a run that was stopped can be run again. With --target,
+    are in the log already are skipped, so a run that was stopped can be run again. With --target,
     changes are also merged into Delta tables; --engine spark does this in Spark.
 
     Example: changewire run -f aerospike-json topic/ --output lake/

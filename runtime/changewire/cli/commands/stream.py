@@ -82,12 +82,12 @@ def stream(
     as_json: Json = False,
     **flags: Any,
 ) -> int:
-    """Land Kafka topics in a log, and write a report.
+    """Append Kafka topics to a log, and write a report.
 
     The log is DIR/log. The stream ends when it has read the topics to their ends, and the next run
     continues there; with --continuous it runs until it is stopped. With --target, changes are also
-    merged into tables. It is a streaming query in Spark, or with --engine python one process
-    without Java, whose options of the client are those of librdkafka.
+    merged into tables. By default a streaming query in Spark does this, with --engine python one
+    process without Java, which accepts the client options of librdkafka.
 
     Example: changewire stream -f auto --kafka broker:9092 --subscribe users -o lake/
     """

@@ -61,10 +61,10 @@ def verify(
 ) -> int:
     """Compare tables with their log, and write each row that differs as a line of JSON.
 
-    A line has the table, the fault (missing, extra or different), the key, the row that the log
-    says and the row of the table, and the position of the change that the row should be from. The
-    log counts as far as the tables have it; changes that are refused or have no key are in no
-    table, and their number is said. The exit code is 1 if a row differs.
+    A line has the table, the fault (missing, extra or different), the key, the row by the log and
+    the row of the table, and the position of the change that the row should be from. The
+    part of the log that was merged is compared. The number of changes that are refused or have no
+    key is reported. The exit code is 1 if a row differs.
 
     Example: changewire verify lake/ --target lake/tables/{database}/{table}
     """

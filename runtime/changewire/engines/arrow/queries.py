@@ -54,11 +54,11 @@ def history(
     names: VersionNames = "plain",
     **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
-    """Return every version of the rows of a table, by the rules of docs/tables.md.
+    """Return every version of the rows of a table, by the rules of docs/concepts/tables.md.
 
-    A version is what a row was from one change to the next one that made it another. Which change
-    is newer its sequence says, so a late change has its place between the versions, and what comes
-    twice changes nothing. All changes of the table must fit into memory.
+    A version is what a row was from one change to the next one that made it another. The
+    sequence decides which change is newer, so a late change is inserted between versions, and a
+    duplicate changes nothing. All changes of the table must fit into memory.
 
     Args:
         log: The output folder of a run, the folder of a log, or rows of a log as an Arrow table,
@@ -108,7 +108,7 @@ def current(
     apply_truncates: bool = False,
     **vendor: Unpack[VendorKeywords],
 ) -> pa.Table:
-    """Return the rows of a table as a log has them now: the newest version of each.
+    """Return the current rows of a table, from its log: the newest version of each.
 
     It is what `changewire.delta.apply_changes` leaves in the table, computed from the log alone.
     All changes of the table must fit into memory.
@@ -204,7 +204,7 @@ def dead_letters(log: ChangeLog) -> pa.Table:
 
 
 def refused(log: ChangeLog, *, target: str | None = None) -> pa.Table:
-    """Return the changes of a log that no table of a target took, with the reason of each.
+    """Return the open refused changes of a log, with the reason of each.
 
     A replay that applies one appends a row with the same position, which closes it. Memory contains
     all refused changes.

@@ -60,7 +60,7 @@ def wanted_of(words: Sequence[str]) -> Wanted:
 
 
 def wanted_key(key: Mapping[str, Any]) -> Wanted:
-    """Return the key of these columns, values as JSON has them."""
+    """Return the key of these columns, values as in JSON."""
     return _wanted({name: (value,) for name, value in key.items()})
 
 

@@ -1,4 +1,4 @@
-"""The changes of one table, as a log has them."""
+"""The changes of one table, as in a log."""
 
 from __future__ import annotations
 
@@ -146,5 +146,5 @@ def truncates_of(rows: Iterable[Row]) -> list[tuple[Order, ChangeNote]]:
 
 
 def note_of(row: Mapping[str, Any]) -> ChangeNote:
-    """Return the facts of a version about the change of a row."""
+    """Return the properties of the change that made a version."""
     return ChangeNote(row["op"], row["event_time"])

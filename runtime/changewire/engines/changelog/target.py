@@ -1,4 +1,4 @@
-"""A row as its table has it."""
+"""A row as in its table."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _of_columns(table: Folder, key: Mapping[str, Any]) -> Iterator[dict[str, Any
 
 
 def verdict(state: State | None, kept: StoredRow | None) -> Verdict:
-    """Return whether a table has the row that its log says.
+    """Return whether the row of a table is that of its log.
 
     Columns of a type are not compared value by value: their row is known by its newest change.
     """

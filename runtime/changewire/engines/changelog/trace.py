@@ -166,7 +166,7 @@ def _object(log: LogRows, text: str) -> dict[str, Any]:
 
 
 def _change(row: Row) -> Change:
-    """Return a change of a log; values of its rows are as JSON has them."""
+    """Return a change of a log; values of its rows are as in JSON."""
     texts: dict[str, Any] = {name: row[name] and parsed(row[name]) for name in TEXTS}
     sequence = row["sequence"]
     return Change(

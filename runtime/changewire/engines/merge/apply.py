@@ -43,8 +43,8 @@ def apply_changes(
     """Append every element of messages to a log, each once, and merge changes into tables.
 
     Log and tables are those of `changewire.spark.apply_changes`: a table has the newest change of
-    each key in the log, as docs/tables.md says. A table that does not exist is created; it belongs
-    to the log then.
+    each key in the log, as docs/concepts/tables.md says. A table that does not exist is created; it
+    belongs to the log then.
 
     All messages are appended to the log first, and then `apply_log` merges its changes that tables
     lack, so nothing about a table keeps a message out of the log.

@@ -93,7 +93,7 @@ class LogContent:
         return _kept(rows, self.attempts, 0, lambda attempt, newest: attempt >= newest)
 
     def _accepted(self, rows: pa.Table) -> pa.Table:
-        """Return changes without those that no table takes."""
+        """Return changes without the refused ones."""
         return _kept(rows, self.refused, -1, lambda attempt, refused: attempt > refused)
 
 

@@ -164,7 +164,7 @@ def quoted(name: str) -> str:
 
 
 def literal(value: int | str) -> str:
-    """Return a number or text as SQL has it."""
+    """Return a number or text as in SQL."""
     return str(value) if isinstance(value, int) else f"'{value.replace(chr(39), chr(39) * 2)}'"
 
 

@@ -182,7 +182,7 @@ def exists(target: Target) -> bool:
 
 
 def _said(rows: Any) -> dict[str, Any]:
-    """Return the facts of changes; `rows` has columns, or expressions of them, by their names."""
+    """Return properties of changes; `rows` has columns, or expressions of them, by their names."""
     op, effect = rows["op"], rows[EFFECT]
     # Rows that were landed before logs had effects: no JSON is parsed for what they may do.
     is_old, is_half = pc.is_null(effect), is_lone_before(rows)
@@ -218,7 +218,7 @@ def _groups(said: pa.Table) -> Iterator[tuple[RouteKey, SourceFacts, dict[str, A
 
 
 def _truncates(rows: pa.Table) -> Iterator[tuple[RouteKey, SourceFacts, dict[str, Any]]]:
-    """Yield the facts of truncates; one without a sequence says nothing."""
+    """Yield the properties of truncates; one without a sequence says nothing."""
     for row in rows.to_pylist():
         sequence, one = row["sequence"], SourceFacts()
         if sequence is not None:

@@ -167,7 +167,7 @@ class LocalLog(AppendedLog):
         self._is_told = True
 
     def append_refused(self, rows: pa.Table) -> None:
-        """Append rows that no table takes, whoever else writes."""
+        """Append refused changes, whoever else writes."""
 
         def append() -> None:
             self.refresh()

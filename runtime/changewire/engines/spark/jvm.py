@@ -55,7 +55,7 @@ def log_size(spark: SparkSession, table: str) -> int | None:
 
 
 def table_metadata(spark: SparkSession, table: str) -> dict[str, Any] | None:
-    """Return the metadata of a Delta table as its log has it, without a job; None if unknown."""
+    """Return the metadata of a Delta table as in its log, without a job; None if unknown."""
     snapshot = _snapshot(spark, table)
     try:
         text = None if snapshot is None else snapshot.metadata().json()

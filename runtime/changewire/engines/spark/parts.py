@@ -25,7 +25,7 @@ def split_name(name: str) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL has it."""
+    """Return a name as in SQL."""
     return f"`{name.replace('`', '``')}`"
 
 

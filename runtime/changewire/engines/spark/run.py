@@ -1,4 +1,4 @@
-"""Files, or by a stream Kafka topics, to a log in Spark, and the facts of its report."""
+"""Files, or by a stream Kafka topics, to a log in Spark, and the content of its report."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _check_local(spark: SparkSession) -> None:
 
 @contextmanager
 def as_asked() -> Generator[None, None, None]:
-    """Raise a `StreamError` if options do not fit; later a ValueError is a fault of ours."""
+    """Raise a `StreamError` if options do not fit; later a ValueError is a defect of changewire."""
     try:
         yield
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Second readings of values, for columns that a schema gave their type.
 
 A type that a user writes has its own values and no others. A schema speaks
-of values as messages have them, so text may represent a time, or a number of any size for a double.
+of values as in messages, so text may represent a time, or a number of any size for a double.
 """
 
 from __future__ import annotations

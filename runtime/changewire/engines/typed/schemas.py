@@ -29,7 +29,7 @@ RowSchema = Mapping[str, Any] | str | bytes | PathLike[str]
 
 @runtime_checkable
 class ArrowSchema(Protocol):
-    """Columns as any library has them that speaks Arrow's PyCapsule interface: `pyarrow.Schema`."""
+    """Columns of any library with Arrow's PyCapsule interface: `pyarrow.Schema`."""
 
     def __arrow_c_schema__(self) -> Any:
         """Return the columns as an Arrow schema."""

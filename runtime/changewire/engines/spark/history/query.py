@@ -56,11 +56,11 @@ def history(
     names: VersionNames = "plain",
     **vendor: Unpack[VendorKeywords],
 ) -> DataFrame:
-    """Return every version of the rows of a table, by the rules of docs/tables.md.
+    """Return every version of the rows of a table, by the rules of docs/concepts/tables.md.
 
-    A version is what a row was from one change to the next one that made it another. Which change
-    is newer its sequence says, so a late change has its place between the versions, and what comes
-    twice changes nothing. A task has the changes of one row in memory.
+    A version is what a row was from one change to the next one that made it another. The
+    sequence decides which change is newer, so a late change is inserted between versions, and a
+    duplicate changes nothing. A task has the changes of one row in memory.
 
     Args:
         spark: The session.
@@ -135,7 +135,7 @@ class _VariantRows(JsonRows):
 
 
 def spark_type(schema: pa.Schema) -> StructType:
-    """Return columns of Arrow as Spark has them."""
+    """Return columns of Arrow as in Spark."""
     return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 

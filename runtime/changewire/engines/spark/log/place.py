@@ -146,7 +146,7 @@ class LogPlace:
         spark, name = rows.sparkSession, f"changewire.{query}"
         if spark.catalog.tableExists(self.target):
             spark.catalog.refreshTable(self.target)
-            found = spark.sql(f"SELECT summary FROM {self.target}.snapshots")  # noqa: S608 - as SQL has it
+            found = spark.sql(f"SELECT summary FROM {self.target}.snapshots")  # noqa: S608 - as in SQL
             if not found.where(F.col("summary")[name] == str(batch)).isEmpty():
                 return
         self.add(rows, {f"snapshot-property.{name}": str(batch)})

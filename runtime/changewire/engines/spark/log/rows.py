@@ -82,7 +82,7 @@ def dead_letters(spark: SparkSession, log: str, *, table_format: str = "delta") 
 def refused(
     spark: SparkSession, log: str, *, table_format: str = "delta", target: str | None = None
 ) -> DataFrame:
-    """Return the changes of a log that no table of a target took, with the reason of each.
+    """Return the open refused changes of a log, with the reason of each.
 
     A replay that applies one appends a row with the same position, which closes it.
 
@@ -180,7 +180,7 @@ def _open(rows: DataFrame, kind: str, apart: Sequence[str] = ()) -> DataFrame:
 
 
 def accepted_attempts(rows: DataFrame) -> DataFrame:
-    """Return the rows of a log without attempts of changes that no table took."""
+    """Return the rows of a log without attempts of refused changes."""
     found = rows.where(F.col("kind") == REFUSED)
     return without(rows.where(F.col("kind") != REFUSED), found, f"other.{ATTEMPT} = row.{ATTEMPT}")
 

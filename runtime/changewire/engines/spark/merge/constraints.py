@@ -234,7 +234,7 @@ def _may_be_null(kind: DataType, part: str) -> bool:
 
 
 def _invariants(column: Mapping[str, Any]) -> Iterator[Constraint]:
-    """Yield the condition that the metadata of a column has, as old tables have it."""
+    """Yield the condition that the metadata of a column has, as in old tables."""
     text = column["metadata"].get(_INVARIANT)
     if text is not None:
         expression = json.loads(text)["expression"]["expression"]

@@ -32,7 +32,7 @@ def current(
     where: str | None = None,
     apply_truncates: bool = False,
 ) -> DataFrame:
-    """Return the newest version of each row of a table, as a log has it.
+    """Return the newest version of each row of a table, from its log.
 
     It is what `apply_changes` leaves in the table, computed from the log alone.
 

@@ -162,7 +162,7 @@ class Iceberg:
         return target
 
     def kept(self, columns: StructType) -> StructType:
-        """Return columns as Iceberg has them: integers of 8 and 16 bits have 32."""
+        """Return columns as in Iceberg: integers of 8 and 16 bits have 32."""
         return cast("StructType", nullable(columns, _kept))
 
     def fault(self, columns: StructType) -> str | None:
@@ -337,7 +337,7 @@ def _is_wider(columns: StructType, there: StructType) -> bool:
 
 
 def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:
-    """Yield path and name of each column and field of a type, as Iceberg has them."""
+    """Yield path and name of each column and field of a type, as in Iceberg."""
     for name, part in inside(kind):
         path = f"{above}.{name}" if above else name
         yield path, name
@@ -345,7 +345,7 @@ def _paths(kind: DataType, above: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _as_there(columns: StructType, there: StructType) -> StructType:
-    """Return columns that are as a table has them, NOT NULL too, but for their types."""
+    """Return columns as in a table, with NOT NULL, but for their types."""
     known = {one.name: one for one in there.fields}
     found = []
     for one in columns.fields:

@@ -194,7 +194,7 @@ class BatchMerge:
         return made
 
     def refused_changes(self) -> DataFrame | None:
-        """Return the rows of the changes that no table takes, each with `WHY`; None without any."""
+        """Return the rows of the refused changes, each with `WHY`; None without any."""
         refused = self.refused
         if not refused.by_rows and not refused.by_place and not refused.are_marked:
             return None

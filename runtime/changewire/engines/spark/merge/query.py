@@ -58,8 +58,8 @@ def apply_changes(
 
     Each batch of messages is appended to the log in one commit. `apply_log` merges what is new in
     the log, so nothing about a table keeps a message out of the log. A table has the newest change
-    of each key in the log, as docs/tables.md says. A table that does not exist is created; it
-    belongs to the queries then.
+    of each key in the log, as docs/concepts/tables.md says. A table that does not exist is created;
+    it belongs to the queries then.
 
     With a trigger that reads to the end of the source, the log is applied after the last message
     has landed.

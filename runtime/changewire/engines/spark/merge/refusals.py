@@ -1,4 +1,4 @@
-"""Changes that no table takes, and why."""
+"""Refused changes, and why."""
 
 from __future__ import annotations
 

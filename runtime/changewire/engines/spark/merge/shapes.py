@@ -24,7 +24,7 @@ class JsonShape:
     Attributes:
         rows: How Python has its rows.
         keys: Names of the key's columns.
-        named_type: Columns of the key, as the table has them.
+        named_type: Columns of the key, as in the table.
         content_type: Type of a row's content within a batch.
         columns: Columns of the table.
         is_typed: Whether rows are columns of a type.

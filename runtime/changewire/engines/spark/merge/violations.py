@@ -43,7 +43,7 @@ def violations(
     """Return the rows that do not satisfy a constraint, with `FAILURE`.
 
     Args:
-        rows: Rows with `NAMED`, and `CONTENT` as the table has it.
+        rows: Rows with `NAMED`, and `CONTENT` as in the table.
         shape: How the table has its rows.
         there: What is known of the table.
         table: Its rows.
@@ -146,7 +146,7 @@ def stored(
 
 
 def _agreements(asked: Constraints, written: Iterable[str], own: str) -> Iterator[Constraint]:
-    """Yield the conditions that generated columns are as changes have them, as far as they do."""
+    """Yield the conditions that generated columns are as in changes, as far as they do."""
     for name in asked.generated:
         if name in written:
             value = f"{quoted(own)}.{CONTENT}.{quoted(name)}"

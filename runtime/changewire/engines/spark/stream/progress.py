@@ -86,7 +86,7 @@ def batch_id(text: str) -> int:
 
 
 def read(text: str) -> BatchProgress | None:
-    """Return what the JSON of a report says of a batch; None if it committed none of ours."""
+    """Return what the JSON of a report says of a batch; None if it committed no batch."""
     parsed = msgspec.json.decode(text, type=_Progress)
     metrics = {name: _named(found) for name, found in parsed.observed_metrics.items()}
     counts = metrics.pop(_DECODED, None)

@@ -38,7 +38,7 @@ class TableQueries:
             raise
 
     @property
-    def isActive(self) -> bool:  # noqa: N802 - as PySpark has it
+    def isActive(self) -> bool:  # noqa: N802 - as in PySpark
         """Whether a query runs, or is to be started."""
         if self.apply is not None:
             return self.land.isActive or self.apply.isActive
