@@ -36,7 +36,8 @@ class Landing:
     ) -> None:
         """Take a log; the routing is that of its tables, None without any."""
         self.number: int = 0
-        self.log, self._decode_options, self._routing = log, decode_options, routing
+        self.log: AppendedLog = log
+        self._decode_options, self._routing = decode_options, routing
         self._max_dead_letters = max_dead_letters
         self.has_keys: bool = log.version >= 0
 

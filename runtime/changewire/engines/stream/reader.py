@@ -115,7 +115,8 @@ class TopicReader:
     def bounds(self, place: Place) -> Bounds:
         """Return the offsets between which a partition has records."""
         try:
-            found = self._client.get_watermark_offsets(self._at(*place), timeout=_SECONDS)
+            # Its types leave out the None of a broker that does not answer in time.
+            found: Any = self._client.get_watermark_offsets(self._at(*place), timeout=_SECONDS)
         except self._raised as error:
             raise StreamError(f"{place}: {self._text(error.args[0])}") from None
         if found is None:

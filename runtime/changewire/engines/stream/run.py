@@ -131,7 +131,7 @@ def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = Fal
         query = log.id
         with claimed(options.log):
             log.refresh()
-            stream = _Stream(log, reader, source, options, told, routing, applying)
+            stream = TopicStream(log, reader, source, options, told, routing, applying)
             stream.begin(places)
             ready = time.perf_counter()
             stream.run(lambda: bool(received))
@@ -144,7 +144,7 @@ def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = Fal
 
 
 @dataclass
-class _Stream:
+class TopicStream:
     """One run of a stream: batches are landed one after the other, and other work is done between.
 
     A kill before the commit of a batch loses nothing that the topics do not have, and one after it

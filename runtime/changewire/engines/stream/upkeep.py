@@ -39,7 +39,7 @@ class Upkeep:
             self._apply(batch)
         every = options.compact_every
         if every is not None and options.continuous and now - self._compacted >= every:
-            self._compact()
+            self.compact()
         if self._applying is not None and (is_idle or is_over) and not self._is_due:
             self._applying.finish()
 
@@ -52,7 +52,7 @@ class Upkeep:
             self._told.applied(batch, merged, time.perf_counter() - begun)
         self._has_landed = False
 
-    def _compact(self) -> None:
+    def compact(self) -> None:
         """Write small files together; what another writer changes meanwhile is left to later."""
         begun = time.perf_counter()
         known = None if self._applying is None else self._applying.known

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,7 @@ from changewire.framing import FramingError
 KILLED = """
 import os, signal, sys
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.merge.landing import Landing
 from changewire.engines.merge.land import land
-from changewire.engines.merge.landing import Landing
-from changewire.engines.merge.land import landed as land_all
-from changewire.engines.merge.tally import Tally
 from changewire.engines.options import FileRun
 def progress(messages):
     if messages > 0:
@@ -74,7 +71,8 @@ def many(path: Path, number: int = 60_000) -> Path:
 
 def landed(log: Path, *inputs: Path, **options: Any) -> Outcome:
     """Append files to a log."""
-    asked = FileRun(**{"decode_options": DecodeOptions(FORMAT), **options})
+    given: dict[str, Any] = {"decode_options": DecodeOptions(FORMAT), **options}
+    asked = FileRun(**given)
     return land([str(path) for path in inputs], str(log), asked)
 
 
@@ -341,7 +339,11 @@ def test_nothing_is_landed_that_does_not_add_up(
 ) -> None:
     """Where rows of a message are missing, the run ends before its batch is appended."""
     decoded = Decoder.__call__
-    monkeypatch.setattr(Decoder, "__call__", lambda *of: (one.slice(1) for one in decoded(*of)))
+
+    def without_first(decoder: Decoder, records: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        return (rows.slice(1) for rows in decoded(decoder, records))
+
+    monkeypatch.setattr(Decoder, "__call__", without_first)
     with pytest.raises(ConservationError, match="0 elements, decoded were 2"):
         landed(tmp_path / "log", write_batch(tmp_path / "in"), shape="json-lines")
     assert not (tmp_path / "log").exists()

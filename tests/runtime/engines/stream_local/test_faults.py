@@ -17,6 +17,8 @@ from tests.runtime.engines.stream_local.topics import BROKEN, Topic, assert_same
 
 import changewire.delta as cwd
 from changewire.engines.stream import run, troubles
+from changewire.engines.stream.reader import Bounds
+from changewire.engines.stream.source import Place
 
 
 @pytest.fixture
@@ -89,16 +91,21 @@ def test_records_that_are_deleted_while_a_stream_reads_are_no_silence(
     topic.send([(0, BROKEN)] * 9)
     topic.stream()
     topic.send([(0, BROKEN)] * 9)
-    begin = run._Stream.begin  # noqa: SLF001 - the moment after its look
+    begin = run.TopicStream.begin
 
     def late(stream: Any, places: Any) -> None:
         bounds = stream.reader.bounds
-        stream.reader.bounds = lambda place: bounds(place)._replace(oldest=0)
+
+        def earlier(place: Place) -> Bounds:
+            found: Bounds = bounds(place)
+            return found._replace(oldest=0)
+
+        stream.reader.bounds = earlier
         delete_records(admin, topic, 0, 12)
         begin(stream, places)
         stream.reader.bounds = bounds
 
-    monkeypatch.setattr(run._Stream, "begin", late)  # noqa: SLF001 - as above
+    monkeypatch.setattr(run.TopicStream, "begin", late)
     with pytest.raises(cwd.StreamError, match="the oldest offset of the partition is 12"):
         topic.stream()
     outcome = topic.stream(source={"failOnDataLoss": "false"})
@@ -147,16 +154,16 @@ def test_a_second_process_on_a_log_is_refused(
         found.until(lambda: landed(topic) == 1)
         with pytest.raises(cwd.OwnerError, match="another stream writes to the log"):
             topic.stream()
-    monkeypatch.setattr(run, "claimed", lambda _: nullcontext())
-    begin = run._Stream.begin  # noqa: SLF001 - a moment between start and commit
+    monkeypatch.setattr(run, "claimed", nullcontext)
+    begin = run.TopicStream.begin
 
     def begun(stream: Any, places: Any) -> None:
         begin(stream, places)
-        monkeypatch.setattr(run._Stream, "begin", begin)  # noqa: SLF001 - as above
+        monkeypatch.setattr(run.TopicStream, "begin", begin)
         topic.stream()
 
     topic.send([(0, BROKEN)] * 2)
-    monkeypatch.setattr(run._Stream, "begin", begun)  # noqa: SLF001 - as above
+    monkeypatch.setattr(run.TopicStream, "begin", begun)
     with pytest.raises(cwd.OwnerError, match="expected batch 1 next, found 2"):
         topic.stream()
     assert topic.lake().log() == topic.expected().log()

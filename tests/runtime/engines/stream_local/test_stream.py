@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -58,7 +59,8 @@ def test_records_keep_all_that_they_have(topic: Topic) -> None:
     """Record keys, headers and times are in the log, of any messages and none."""
     topic.send([(0, value) for value in mixed_messages()])
     cwd.stream(topic.options, format=AEROSPIKE, log=topic.places()["log"])
-    cwd.apply_changes(topic.sent, **{**topic.places("expected"), "format": AEROSPIKE})
+    places: dict[str, Any] = {**topic.places("expected"), "format": AEROSPIKE}
+    cwd.apply_changes(topic.sent, **places)
     assert topic.lake().rows() == topic.lake("expected").rows()
     assert not (topic.root / "lake" / "tables").exists()
 

@@ -46,13 +46,13 @@ def test_a_crash_after_a_compaction_merges_nothing_again(
     """The next run knows that the files of the log were only written again."""
     without = message("INSERT", 1, {"id": 1, "name": "a"}, types=TYPES).replace(b'"1"', b"null", 1)
     topic.send([*history(1, 20), (0, without)])
-    compact = upkeep.Upkeep._compact  # noqa: SLF001 - the moment after it
+    compact = upkeep.Upkeep.compact
 
     def then_crash(self: Any) -> None:
         compact(self)
         raise CrashError
 
-    monkeypatch.setattr(upkeep.Upkeep, "_compact", then_crash)
+    monkeypatch.setattr(upkeep.Upkeep, "compact", then_crash)
     with pytest.raises(CrashError):
         topic.stream(continuous=True, batch_size=5, batch_every=0.2, compact_every=1)
     monkeypatch.undo()
