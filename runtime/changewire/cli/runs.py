@@ -142,12 +142,16 @@ def land_topics_locally(
 
 @contextmanager
 def _metric_lines(file: str | None) -> Generator[Callable[[str], None] | None, None, None]:
-    """Give what appends lines to a file, flushed one by one; None if there is no file."""
+    """Give what appends lines to a file, flushed one by one; None if there is no file.
+
+    Its folder is created: it may be that of the output, which the run has yet to create.
+    """
     if file is None:
         yield None
     elif file == STDOUT:
         yield lambda line: _write_line(sys.stdout, line)
     else:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
         with open(file, "a", encoding="utf-8") as lines:  # noqa: PTH123 - a name as it was given
             yield lambda line: _write_line(lines, line)
 

@@ -73,7 +73,7 @@ def test_a_stream_goes_on_where_it_ended(
     run: Callable[..., Ended], spark: SparkSession, kafka: str, tmp_path: Path
 ) -> None:
     """Each run lands what came since, in bounded batches; lines, report and tables agree."""
-    lines = tmp_path / "metrics.jsonl"
+    lines = tmp_path / "out" / "metrics.jsonl"
     limited = ("--metrics", str(lines), "--option", "maxOffsetsPerTrigger=8")
     ended = run(*limited)
     assert ended.exit_code == 0

@@ -55,7 +55,7 @@ def test_a_stream_goes_on_where_it_ended(
     cli: Cli, command: list[str], kafka: str, tmp_path: Path
 ) -> None:
     """Each run lands what came since, in bounded batches; lines, report and tables agree."""
-    lines = tmp_path / "metrics.jsonl"
+    lines = tmp_path / "lake" / "metrics.jsonl"
     limited = ("--metrics", lines, "--option", "maxOffsetsPerTrigger=8")
     target = ("--target", tmp_path / "lake" / "tables" / "{table}", "--fail-on", "never")
     ended = cli(*command, *limited, *target)
