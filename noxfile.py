@@ -508,7 +508,7 @@ def chaos(session: nox.Session) -> None:
 @nox.session
 def cluster(session: nox.Session) -> None:
     """Kill parts of a Spark cluster amid a stream, and count what is lost: ``-- --messages N``."""
-    groups = ("bench", "cluster", "connect", "tests")
+    groups = ("bench", "connect", "tests")
     install_wheel(session, tuple(EXTRAS), groups, kernel=RELEASE)
     wheels = Path(session.virtualenv.location, "wheels")
     shutil.rmtree(wheels, ignore_errors=True)

@@ -69,7 +69,18 @@ def store(kind: str, folder: Path) -> Generator[Store]:
     if kind == "folder":
         yield Store(str(folder / "lake"))
         return
-    port, home = free_port(), folder / "store"
+    with s3_server(folder / "store") as address:
+        yield Store(f"s3a://{BUCKET}", settings_of(address), tuple(_jars()))
+
+
+@contextmanager
+def s3_server(home: Path) -> Generator[str]:
+    """Yield the address of a server that speaks S3 and has the bucket `BUCKET`; it ends after it.
+
+    Raises:
+        RuntimeError: It does not start.
+    """
+    port = free_port()
     server = f"{HOST}:{port}"
     command = f'"{sys.executable}" -m moto.server --host {HOST} --port {port}'
     with running(command, home, {"PATH": "/usr/bin", "TMPDIR": str(home)}) as process:
@@ -78,7 +89,7 @@ def store(kind: str, folder: Path) -> Generator[Store]:
             raise RuntimeError(f"the store does not listen on {server}:\n{ended}")
         create = Request(f"http://{server}/{BUCKET}", method="PUT")
         urlopen(create, timeout=SECONDS).close()  # noqa: S310 - our own
-        yield Store(f"s3a://{BUCKET}", settings_of(f"http://{server}"), tuple(_jars()))
+        yield f"http://{server}"
 
 
 def settings_of(address: str) -> dict[str, str]:

@@ -1,0 +1,71 @@
+"""Log and tables in a store that speaks S3, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from tests.cluster.store import BUCKET, s3_server
+from tests.runtime.engines.stream_local.topics import Topic, history
+
+import changewire.delta as cwd
+from changewire.engines.merge.log import LocalLog
+
+LAKE = f"s3://{BUCKET}/lake"
+PLACES = {"log": f"{LAKE}/log", "target": f"{LAKE}/tables/{{table}}"}
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server, of which delta-rs learns by the environment, as the page of deployment says."""
+    with s3_server(tmp_path / "store") as address:
+        for name, value in {
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ALLOW_HTTP": "true",
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+def rows_of(table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table in the store, by their keys."""
+    rows = DeltaTable(f"{LAKE}/tables/{table}").to_pyarrow_table().to_pylist()
+    return sorted(rows, key=lambda row: row["id"])
+
+
+@pytest.mark.usefixtures("store")
+def test_log_and_tables_are_those_of_a_folder(topic: Topic) -> None:
+    """Runs go on where the log says, compact files, and verify what they wrote."""
+    for seed in (1, 2):
+        topic.send(history(seed, 30))
+        assert topic.stream(**PLACES).tables
+    expected = topic.expected().tables()
+    assert {table: rows_of(table) for table in expected} == expected
+    assert cwd.verify(**PLACES).num_rows == 0
+
+
+@pytest.mark.usefixtures("store")
+def test_a_commit_replaces_no_other_one(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two streams that commit the same version, one is told so, and nothing is lost."""
+    topic.send(history(1, 10))
+    topic.stream(**PLACES)
+    append = LocalLog.append
+
+    def overtaken(log: LocalLog, rows: pa.Table, *numbers: Any) -> None:
+        monkeypatch.setattr(LocalLog, "append", append)
+        topic.stream(**PLACES)
+        append(log, rows, *numbers)
+
+    topic.send(history(2, 10))
+    monkeypatch.setattr(LocalLog, "append", overtaken)
+    with pytest.raises(cwd.OwnerError, match="another stream writes to the log"):
+        topic.stream(**PLACES)
+    expected = topic.expected().tables()
+    assert {table: rows_of(table) for table in expected} == expected
