@@ -612,20 +612,23 @@ def conda(session: nox.Session) -> None:
 
 @nox.session
 def image(session: nox.Session) -> None:
-    """Build the container image by Podman, and land a file in it, with Spark and without."""
+    """Build the container images by Podman, and land a file in each, with Spark and without."""
     if shutil.which("podman") is None:
         session.skip("podman is not installed: https://podman.io")
     install(session, "hatchling", "hatch-fancy-pypi-readme")
     build_into(session, ROOT / "dist", "--target", "wheel")
-    build = ("podman", "build", "--file=packaging/Containerfile", "--tag=changewire", ".")
-    session.run(*build, external=True)
+    build = ("podman", "build", "--file=packaging/Containerfile")
+    session.run(*build, "--tag=changewire", ".", external=True)
+    without_spark = ("--target=without-spark", "--build-arg=EXTRAS=cli,delta,kafka")
+    session.run(*build, *without_spark, "--tag=changewire-local", ".", external=True)
     with tempfile.TemporaryDirectory() as lake:
         shutil.copy("examples/dataworks_json/items.jsonl.gz", lake)
-        container = ("podman", "run", "--rm", "--user=root", f"--volume={lake}:/lake", "changewire")
-        run = (*container, "run", "--format=dataworks-json", "/lake/items.jsonl.gz")
+        container = ("podman", "run", "--rm", "--user=root", f"--volume={lake}:/lake")
+        run = ("run", "--format=dataworks-json", "/lake/items.jsonl.gz")
         tables = ("--engine=python", "--output=/lake/log", "--target=/lake/tables")
-        session.run(*run, *tables, external=True)
-        session.run(*run, "--engine=spark", "--output=/lake/by-spark", external=True)
+        session.run(*container, "changewire-local", *run, *tables, external=True)
+        by_spark = ("--engine=spark", "--output=/lake/by-spark")
+        session.run(*container, "changewire", *run, *by_spark, external=True)
         reports = [
             json.loads(Path(lake, output, "report.json").read_bytes())
             for output in ("log", "by-spark")

@@ -67,8 +67,10 @@ def test_image_is_built_from_files_that_exist() -> None:
     ]
     assert copied
     assert [name for names in copied for name in names if not ROOT.joinpath(name).is_file()] == []
-    (extras,) = re.findall(r"\*\.whl\)\[([\w,]+)\]", text)
-    assert {*extras.split(",")} <= {*PROJECT["optional-dependencies"]}
+    assert "changewire-*.whl)[$EXTRAS]" in text
+    with_spark, *given = sorted(re.findall(r"EXTRAS=([\w,]+)", text), key=len, reverse=True)
+    assert {*with_spark.split(",")} <= {*PROJECT["optional-dependencies"]}
+    assert given == [with_spark.removesuffix(",spark")]
     assert "COPY dist/changewire-*.whl" in text
 
 
