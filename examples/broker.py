@@ -95,7 +95,7 @@ def broker(folder: Path, port: int | None = None) -> Generator[str]:
         _format(folder, properties, port or free_port())
     lines = properties.read_text(encoding="utf-8").splitlines()
     settings = dict(line.split("=", 1) for line in lines)
-    server = settings["advertised.listeners"].removeprefix("PLAINTEXT://")
+    server = settings["advertised.listeners"].removeprefix("PLAINTEXT://").partition(",")[0]
     if listens(server):
         raise BrokerError(f"something else listens on {server}: end it, or take another port")
     log = folder / "broker.log"

@@ -88,6 +88,7 @@ class TopicReader:
         try:
             found = self._listed()
         except self._raised as error:
+            self._client.poll(0)  # gives `Troubles` what the client knows, such as a wrong password
             cause = self._text(self._troubles.last or error.args[0])
             raise KafkaSourceError(
                 f"the topics on {self._servers} cannot be read: {cause}"
