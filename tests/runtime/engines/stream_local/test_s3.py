@@ -16,7 +16,7 @@ import changewire.delta as cwd
 from changewire.engines.merge.log import LocalLog
 
 LAKE = f"s3://{BUCKET}/lake"
-PLACES = {"log": f"{LAKE}/log", "target": f"{LAKE}/tables/{{table}}"}
+PLACES: dict[str, Any] = {"log": f"{LAKE}/log", "target": f"{LAKE}/tables/{{table}}"}
 
 
 @pytest.fixture
