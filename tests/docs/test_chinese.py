@@ -47,7 +47,7 @@ def test_the_page_names_the_english_page_and_its_date(chinese: str, english: str
     path, link, day = found.groups()
     assert path == english
     assert ROOT.joinpath(chinese).parent.joinpath(link).samefile(ROOT / english)
-    assert date.fromisoformat(day)
+    assert date.fromisoformat(day).isoformat() == day
 
 
 @each_pair
