@@ -71,7 +71,6 @@ RUN_BY: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
         f"{DOCS}/test_kafka_source_page.py",
         f"{DOCS}/test_streaming_page.py",
     ),
-    ("docs/reference/cli.md", "python"): (f"{DOCS}/test_cli_page.py",),
     ("docs/reference/errors.md", "python"): (DOCUMENTS,),
     **{
         (f"docs/sources/{page}.md", "python"): (DOCUMENTS,)
