@@ -19,9 +19,6 @@ ROOT: Final = Path(__file__).parents[2]
 GENERATED: Final = {"_build", "made"}
 """Folders of pages that the build of the site writes."""
 
-OF_OTHERS: Final = {"docs/contributing/dependencies.md"}
-"""Pages with texts of other packages."""
-
 _THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messages|changes|\w+s)"
 _SAYS: Final = r"(?:says?|decides?|tells?|knows?)"
 _DOES: Final = r"(?:is|are|has|have|had|can|cannot|needs?|lacks?|says?|makes?|may|does|do)"
@@ -72,8 +69,7 @@ IN_CHINESE: Final = {
 def pages() -> list[Path]:
     """Return the hand-written pages, and the README in both languages."""
     found = [*sorted(ROOT.glob("README*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
-    found = [path for path in found if not GENERATED & set(path.relative_to(ROOT).parts)]
-    return [path for path in found if path.relative_to(ROOT).as_posix() not in OF_OTHERS]
+    return [path for path in found if not GENERATED & set(path.relative_to(ROOT).parts)]
 
 
 def is_for_users(page: Path) -> bool:
