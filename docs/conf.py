@@ -64,6 +64,12 @@ def leave_room(app: Any, name: str, source: list[str]) -> None:
             source[0] = source[0].replace(f"\n{pattern}\n", "\n")
 
 
+def name_language(_: Any, name: str, __: str, context: dict[str, Any], ___: Any) -> None:
+    """Say that a page is in Chinese, for which browsers choose fonts and screen readers a voice."""
+    if name.startswith("zh/"):
+        context["language"] = "zh-CN"
+
+
 def read_fences(_: Any, __: str, ___: str, ____: Any, _____: Any, lines: list[str]) -> None:
     """Turn the fenced code of a docstring, which editors show, into a directive of Sphinx."""
     is_code = False
@@ -85,4 +91,5 @@ def setup(app: Any) -> None:
     app.connect("source-read", add_changes)
     app.connect("source-read", lead_inside)
     app.connect("source-read", leave_room)
+    app.connect("html-page-context", name_language)
     app.connect("autodoc-process-docstring", read_fences)

@@ -1,5 +1,7 @@
 """Check the English of pages, docstrings, help and error texts: python -m docs.making.prose.
 
+Of pages in Chinese it checks punctuation, spaces and terms.
+
 vale's package on PyPI downloads its program, and proselint takes no rules of ours.
 """
 
@@ -16,9 +18,6 @@ ROOT: Final = Path(__file__).parents[2]
 
 GENERATED: Final = {"_build", "made"}
 """Folders of pages that the build of the site writes."""
-
-OF_OTHERS: Final = {"docs/contributing/dependencies.md"}
-"""Pages with texts of other packages."""
 
 _THING: Final = r"(?:(?:a|an|no|the|each|its|their) \w+|it|they|that|there|messages|changes|\w+s)"
 _SAYS: Final = r"(?:says?|decides?|tells?|knows?)"
@@ -54,18 +53,34 @@ ON_PAGES: Final = {
 }
 """More patterns, for the hand-written pages for users."""
 
+_HAN: Final = r"[\u4e00-\u9fff]"
+
+_AFTER: Final = r"(?<=[^\u4e00-\u9fff][,;:!?)])"
+
+IN_CHINESE: Final = {
+    rf"\w*{_HAN}(?= ?[,;:!?])|\w*{_HAN}\(|{_AFTER}{_HAN}\w*": "full-width punctuation",
+    rf"\w*(?:{_HAN}[A-Za-z0-9]|[A-Za-z0-9]{_HAN})\w*": "a space between Chinese and other words",
+    rf"\w*{_HAN}[，。、；：）]? {_HAN}\w*": "no space and no line break between Chinese words",
+    r"\w*(?:话题|死信队列|偏移(?!量)(?<!UTC 偏移)|主健|你)\w*": "the terms of docs/zh, and 您",
+}
+"""Patterns for pages in simplified Chinese, which the English ones do not judge."""
+
 
 def pages() -> list[Path]:
-    """Return the hand-written pages, and README.md."""
-    found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
-    found = [path for path in found if not GENERATED & set(path.relative_to(ROOT).parts)]
-    return [path for path in found if path.relative_to(ROOT).as_posix() not in OF_OTHERS]
+    """Return the hand-written pages, and the README in both languages."""
+    found = [*sorted(ROOT.glob("README*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
+    return [path for path in found if not GENERATED & set(path.relative_to(ROOT).parts)]
 
 
 def is_for_users(page: Path) -> bool:
     """Return whether a page is written by hand for users, and not for contributors."""
     others = {"contributing", "formats", "changes", "CHANGELOG.md"}
     return page.suffix == ".md" and not others & set(page.relative_to(ROOT).parts)
+
+
+def is_chinese(page: Path) -> bool:
+    """Return whether a page is in Chinese."""
+    return page.name.endswith(".zh.md") or page.parent.name == "zh"
 
 
 def modules() -> list[Path]:
@@ -95,6 +110,7 @@ def found_in(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield the problems of a page or a module."""
     whole = path.read_text(encoding="utf-8")
     patterns = PATTERNS | ON_PAGES if is_for_users(path) else PATTERNS
+    patterns = IN_CHINESE if is_chinese(path) else patterns
     for start, text in texts(whole) if path.suffix == ".py" else [(1, whole)]:
         for line, words, advice in problems(text, patterns):
             yield start + line - 1, words, advice

@@ -59,7 +59,6 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "test_kafka_source_page.py",
         "test_streaming_page.py",
     ),
-    "docs/reference/cli.md": ("test_cli_page.py",),
     "docs/reference/errors.md": (f"{_DOCUMENTS}[reference/errors.md]",),
     "docs/sources/aerospike.md": (f"{_DOCUMENTS}[sources/aerospike.md]",),
     "docs/sources/dataworks.md": (f"{_DOCUMENTS}[sources/dataworks.md]",),

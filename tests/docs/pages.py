@@ -12,6 +12,16 @@ ROOT: Final = Path(__file__).parents[2]
 DATA: Final = ("diff", "json", "text")
 """Languages of blocks that are messages or other data, which nothing can run."""
 
+TRANSLATED: Final = {
+    "README.zh.md": "README.md",
+    "docs/zh/index.md": "docs/index.md",
+    "docs/zh/first-table.md": "docs/start/first-table.md",
+    "docs/zh/own-topic.md": "docs/start/own-topic.md",
+    "docs/zh/dataworks.md": "docs/sources/dataworks.md",
+    "docs/zh/lindorm.md": "docs/sources/lindorm.md",
+}
+"""Pages in Chinese, and the English pages that they follow."""
+
 _BLOCK: Final = re.compile(
     r"(?P<mark><!-- not run: (?P<reason>[^>]+) -->\n)?"
     r"^ *```(?P<language>[^\n`]*)\n(?P<code>.*?)^ *```$",

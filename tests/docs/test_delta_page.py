@@ -42,8 +42,8 @@ def test_the_page_runs(
     printed = capsys.readouterr().out
     assert f"{MIXED_COUNTS['dead_letters']} {{'inserted': " in printed
     assert "\n1 0\n" in printed
-    users = DeltaTable("typed/tables/shop/users").to_pyarrow_table().select(["name", "age"])
-    assert users.to_pylist() == [{"name": None, "age": 41}]
+    typed = DeltaTable("typed/tables/test/no_set").to_pyarrow_table()
+    assert (typed.schema.names[-3:-1], len(typed)) == (["name", "age"], 1)
     rows = content()
     assert any(rows.values())
     command, *_ = blocks(PAGE, "console")

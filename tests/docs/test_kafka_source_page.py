@@ -43,7 +43,7 @@ def test_the_page_runs(spark: SparkSession, kafka: str, tmp_path: Path) -> None:
     assert names["spark"] is spark
     log = spark.read.parquet(f"{tmp_path}/lake/log")
     assert log.where("kind = 'change'").count() == 2 * len(values)
-    assert names["written"].counts.changes == len(values)
+    assert names["written"].counts.changes == 2 * len(values)
 
 
 def test_the_file_of_options_runs(

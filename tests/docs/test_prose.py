@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from docs.making.prose import (
+    IN_CHINESE,
     ON_PAGES,
     PATTERNS,
     ROOT,
     found_in,
+    is_chinese,
     is_for_users,
     modules,
     pages,
@@ -76,6 +78,14 @@ ON_USERS_PAGES = (
     "The text looks good.",
 )
 
+IN_CHINESE_PAGES = (
+    "请安装,然后运行。",
+    "用DataWorks 写入。",
+    "读取消息，\n然后写入。",
+    "读取话题。",
+)
+GOOD_CHINESE = "变更数据捕获 (CDC)，用 `x` 写入 [表](t.md)；UTC 偏移和偏移量：Told places。\n"
+
 
 def test_each_pattern_is_found() -> None:
     """Each example breaks one rule, each rule has one, and a line and words are reported."""
@@ -87,6 +97,15 @@ def test_each_pattern_is_found() -> None:
     assert [is_for_users(ROOT / page) for page in (*FOR_USERS, *FOR_OTHERS)] == [True] * 2 + [
         False
     ] * 2
+
+
+def test_patterns_of_chinese_pages_are_found() -> None:
+    """Each example breaks one rule; English patterns do not judge a page in Chinese."""
+    found = [[*problems(f"文档。\n\n{text}\n", IN_CHINESE)] for text in IN_CHINESE_PAGES]
+    assert [advice for ((line, _, advice),) in found if line == 3] == [*IN_CHINESE.values()]
+    assert [*problems(GOOD_CHINESE, IN_CHINESE)] == []
+    names = ("README.zh.md", "docs/zh/index.md", "README.md", "docs/index.md")
+    assert [is_chinese(ROOT / name) for name in names] == [True, True, False, False]
 
 
 def test_code_is_left_out() -> None:
