@@ -96,7 +96,8 @@ class PartMerge:
         """Merge it into the table as it was looked at last."""
         spark, part = self.batch.spark, self.part
         part.table.format.refresh(spark, part.target.name)
-        changes = sum(self.batch.facts.changes[key].changes for key in part.keys)
+        counts = self.batch.facts.changes  # of a truncate alone there are none
+        changes = sum(counts[key].changes for key in part.keys if key in counts)
         limit_partitions(spark, changes, part.table, self.batch.partitions)
         if part.is_truncated:
             self.tally.counts["truncated"] += part.table.truncate(spark, part.floor) or 0
