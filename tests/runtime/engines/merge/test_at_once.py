@@ -66,7 +66,7 @@ def settings(spark: SparkSession) -> dict[str, str]:
 
 
 def check(spark: SparkSession, lake: Lake, names: list[str], threads: int) -> None:
-    """Merge two batches into tables at once; one of Delta gets a constraint, which refuses a row."""
+    """Merge two batches into tables at once; one of Delta refuses a row by its constraint."""
     options: dict[str, Any] = {
         "format": "dataworks-json",
         "row_schema": "auto",
