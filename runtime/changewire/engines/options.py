@@ -139,8 +139,7 @@ class StreamOptions:
 
     def __post_init__(self) -> None:
         """Check the limit."""
-        if self.max_dead_letters is not None:
-            allowed(self.max_dead_letters, 0)
+        check_limit(self.max_dead_letters)
 
 
 @dataclass(frozen=True)
@@ -292,8 +291,7 @@ class TableOptions:
                 known = ", ".join(filter(None, words))
                 text = f"no {name} {getattr(self, name)!r}; there are: {known}"
                 raise ValueError(text)
-        if self.max_dead_letters is not None:
-            allowed(self.max_dead_letters, 0)
+        check_limit(self.max_dead_letters)
         if self.merge_threads is not None and self.merge_threads < 1:
             raise ValueError(f"merge_threads is 1 or more, not {self.merge_threads}")
         chosen_tables(self.only_tables, self.except_tables)
@@ -330,6 +328,12 @@ def with_settings(of_messages: Mapping[str, Any], tables: TableOptions) -> dict[
         others = found.get("row_image", ROW_IMAGES[0])
         found["row_image"] = {**dict(ordered_images(others)), **images}
     return found
+
+
+def check_limit(limit: Limit | None) -> None:
+    """Check a limit of dead letters, if there is one; see `allowed`."""
+    if limit is not None:
+        allowed(limit, 0)
 
 
 def allowed(limit: Limit, elements: int) -> float:

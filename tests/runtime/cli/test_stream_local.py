@@ -117,7 +117,7 @@ def test_a_service_ends_on_sigterm(command: list[str], tmp_path: Path) -> None:
 def test_an_interrupt_ends_a_stream_in_good_order(
     cli: Cli, command: list[str], tmp_path: Path
 ) -> None:
-    """Ctrl-C amid a backlog: what is committed is told and reported, and the exit code is 130."""
+    """Ctrl-C amid a backlog: what is committed is reported, and the exit code is 130."""
     lines = tmp_path / "metrics.jsonl"
     watch = Thread(target=at_first_line, args=(lines, lambda: os.kill(os.getpid(), signal.SIGINT)))
     watch.start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -9,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import changewire.spark as cws
-from changewire.engines.spark.session import check_jars
+from changewire.engines.spark.session import accumulator, check_jars
 
 KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 
@@ -29,6 +31,24 @@ def test_a_session_with_jars_of_another_spark_is_not_started(
     with pytest.raises(cws.StreamError, match=rf"^{KAFKA[17:]}:9.9.0 is for Spark 9.9, and this "):
         cws.session({"spark.jars.packages": f"{KAFKA}:9.9.0"})
     assert started == []
+
+
+def test_accumulators_are_numbered_one_at_a_time() -> None:
+    """Threads that merge tables ask for accumulators, which PySpark numbers without a lock."""
+    asking, most = 0, 0
+
+    def number(value: int, _param: None) -> int:
+        nonlocal asking, most
+        asking += 1
+        most = max(most, asking)
+        time.sleep(0.01)
+        asking -= 1
+        return value
+
+    spark = cast("SparkSession", SimpleNamespace(sparkContext=SimpleNamespace(accumulator=number)))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda value: accumulator(spark, value), range(8)))
+    assert (found, most) == ([*range(8)], 1)
 
 
 @pytest.mark.parametrize("name", ["spark.jars.packages", "spark.jars"])

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pyspark import __version__ as pyspark_version
 from pyspark.sql import SparkSession
@@ -15,6 +16,13 @@ from changewire.engines.cuts import BATCH_BYTES
 from changewire.engines.errors import StreamError
 from changewire.engines.interrupts import handler
 from changewire.tested import misfit
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator, AccumulatorParam
+
+_T = TypeVar("_T")
+
+_numbering: Final = Lock()
 
 ADAPTIVE: Final = "spark.sql.adaptive.enabled"
 
@@ -92,6 +100,18 @@ def local_settings() -> dict[str, str]:
 def is_remote(spark: SparkSession) -> bool:
     """Return whether a session is one of Spark Connect, whose driver is another process."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def accumulator(
+    spark: SparkSession, value: _T, param: AccumulatorParam[_T] | None = None
+) -> Accumulator[_T]:
+    """Return an accumulator of its own, whichever thread asks.
+
+    PySpark numbers accumulators without a lock: two threads may get the same number, and then one
+    accumulator gets nothing.
+    """
+    with _numbering:
+        return spark.sparkContext.accumulator(value, param)
 
 
 INTERPRETED: Final = {

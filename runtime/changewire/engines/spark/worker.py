@@ -10,7 +10,7 @@ from pyspark import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from changewire.engines.native import KernelCounts
-from changewire.engines.spark.session import is_remote
+from changewire.engines.spark.session import accumulator, is_remote
 
 _NOTHING: Final = KernelCounts(0, 0, {})
 
@@ -30,7 +30,7 @@ class KernelTally:
 
     def __init__(self, spark: SparkSession) -> None:
         """Begin at nothing, in a session whose driver is this process."""
-        self._sum = spark.sparkContext.accumulator(_NOTHING, _Sum())
+        self._sum = accumulator(spark, _NOTHING, _Sum())
         self._taken = _NOTHING
 
     def add(self, counts: KernelCounts) -> None:

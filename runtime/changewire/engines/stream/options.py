@@ -13,7 +13,7 @@ from changewire.engines.options import (
     Listener,
     StreamListener,
     TableOptions,
-    allowed,
+    check_limit,
 )
 
 BATCH_SIZE: Final = 50_000
@@ -85,8 +85,7 @@ class LocalStream:
             if seconds is not None and seconds < 0:
                 text = f"{name} is a number of seconds from 0, not {seconds}"
                 raise ValueError(text)
-        if self.max_dead_letters is not None:
-            allowed(self.max_dead_letters, 0)
+        check_limit(self.max_dead_letters)
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ from changewire.engines.stream.options import (
 )
 from changewire.engines.stream.positions import Positions
 from changewire.engines.stream.reader import TopicReader, topic_reader
+from changewire.engines.stream.reports import BatchReports, Committed
 from changewire.engines.stream.source import Place, Source, source_of
-from changewire.engines.stream.told import Committed, ToldBatches
 from changewire.engines.stream.upkeep import Upkeep
 from changewire.engines.typed.decode import decoder_of
 from changewire.tables.names import absolute, is_path
@@ -123,7 +123,7 @@ def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = Fal
         routing = how.routing
     options = replace(options, log=_log_path(options.log))
     decoder = decoder_of(decode_options, "json")
-    told = ToldBatches(decoder, options.listener, show_values=options.show_values)
+    reports = BatchReports(decoder, options.listener, show_values=options.show_values)
     begun = time.perf_counter()
     with signalled() as received, topic_reader(source, options.listener.notice) as reader:
         places = reader.look()
@@ -131,15 +131,15 @@ def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = Fal
         query = log.id
         with claimed(options.log):
             log.refresh()
-            stream = TopicStream(log, reader, source, options, told, routing, applying)
+            stream = TopicStream(log, reader, source, options, reports, routing, applying)
             stream.begin(places)
             ready = time.perf_counter()
             stream.run(lambda: bool(received))
     from confluent_kafka import libversion
 
-    found = told.outcome(address(topics), options.log, has_tables=how is not None)
+    found = reports.outcome(address(topics), options.log, has_tables=how is not None)
     engine = f"{found.engine}, librdkafka {libversion()[0]}"
-    totals = told.totals(query, received[0].name if received else None)
+    totals = reports.totals(query, received[0].name if received else None)
     return replace(found, engine=engine, stream=totals, start_seconds=ready - begun)
 
 
@@ -155,18 +155,18 @@ class TopicStream:
     reader: TopicReader
     source: Source
     options: LocalStream
-    told: ToldBatches
+    reports: BatchReports
     routing: Routing | None = None
     applying: Applying | None = None
 
     def __post_init__(self) -> None:
         """Read how far the log is."""
-        log, options, decoder = self.log, self.options, self.told.decoder
+        log, options, decoder = self.log, self.options, self.reports.decoder
         self._positions = Positions(log, self.source)
         self._gathering = Gathering(self.reader, self._positions, decoder, options)
         self._landing = Landing(log, decoder.decode_options, options.max_dead_letters, self.routing)
         self._landing.has_keys = self.routing is not None and log.has_keys()
-        self._upkeep = Upkeep(log, options, self.applying, self.told)
+        self._upkeep = Upkeep(log, options, self.applying, self.reports)
         self._schema = decoder.schema()
         self._looked = time.monotonic()
 
@@ -201,7 +201,7 @@ class TopicStream:
         """Append a batch to the log, with the offsets that come next."""
         begun, positions = time.perf_counter(), self._positions
         rows = batch.table(self._schema)
-        counts = self.told.counted(batch, rows)
+        counts = self.reports.counted(batch, rows)
         id_, moved = BatchId(self.log.id, positions.batch), positions.moved
         self._landing.number = id_.number
         append = partial(self._landing.append, rows, positions.numbers(), positions.unmoved)
@@ -209,12 +209,12 @@ class TopicStream:
         gaps = positions.committed()
         self.reader.tell(moved)
         if not batch.messages:
-            self.told.passed(gaps)
+            self.reports.passed(gaps)
             return
         self._upkeep.landed()
         seconds = batch.seconds + time.perf_counter() - begun
         lag, known = self._lag(), len(rows) - new
-        self.told.landed(Committed(id_, batch, rows, known, gaps, lag, seconds), counts)
+        self.reports.landed(Committed(id_, batch, rows, known, gaps, lag, seconds), counts)
 
     def _lag(self) -> int | None:
         """Return how many offsets are behind; None if no end is known."""

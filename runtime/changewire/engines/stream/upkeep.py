@@ -12,17 +12,21 @@ from changewire.engines.merge.applying import Applying
 from changewire.engines.options import BatchId
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.stream.options import LocalStream
-from changewire.engines.stream.told import ToldBatches
+from changewire.engines.stream.reports import BatchReports
 
 
 class Upkeep:
     """Work between batches: merges into tables, and compactions."""
 
     def __init__(
-        self, log: AppendedLog, options: LocalStream, applying: Applying | None, told: ToldBatches
+        self,
+        log: AppendedLog,
+        options: LocalStream,
+        applying: Applying | None,
+        reports: BatchReports,
     ) -> None:
         """Take a log, and what merges its changes into tables; None without tables."""
-        self._log, self._options, self._told = log, options, told
+        self._log, self._options, self._reports = log, options, reports
         self._applying = applying
         self._is_due, self._has_landed = True, False  # a run that was killed may have left changes
         self._applied = self._compacted = time.monotonic()
@@ -49,7 +53,7 @@ class Upkeep:
         merged = self._applying()
         self._is_due, self._applied = False, time.monotonic()
         if self._has_landed or merged.counts:
-            self._told.applied(batch, merged, time.perf_counter() - begun)
+            self._reports.applied(batch, merged, time.perf_counter() - begun)
         self._has_landed = False
 
     def compact(self) -> None:

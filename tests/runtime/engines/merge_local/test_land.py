@@ -324,7 +324,7 @@ def write_batch(path: Path) -> Path:
 def test_a_message_may_end_in_a_later_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Elements that are still to come are no fault of the rows so far."""
+    """A message may have elements that a later batch brings."""
     monkeypatch.setattr(decode, "ROWS", 1)
     monkeypatch.setattr(decode, "joined", iter)
     log, tally = tmp_path / "log", Tally(Decoder(DecodeOptions(FORMAT)))

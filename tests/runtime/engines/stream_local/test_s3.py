@@ -53,7 +53,7 @@ def test_log_and_tables_are_those_of_a_folder(topic: Topic) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_a_commit_replaces_no_other_one(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two streams that commit the same version, one is told so, and nothing is lost."""
+    """Of two streams that commit the same version, one gets an error, and nothing is lost."""
     topic.send(history(1, 10))
     topic.stream(**PLACES)
     append = LocalLog.append

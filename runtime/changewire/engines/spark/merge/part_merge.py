@@ -24,7 +24,7 @@ from changewire.engines.spark.merge.plan import There, is_from, is_of
 from changewire.engines.spark.merge.tally import Tally
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
-from changewire.engines.spark.session import is_remote
+from changewire.engines.spark.session import accumulator, is_remote
 from changewire.tables.mutations import DELETE, FULL
 
 _VIOLATED: Final = re.compile(
@@ -96,7 +96,7 @@ class PartMerge:
         """Merge it into the table as it was looked at last."""
         spark, part = self.batch.spark, self.part
         part.table.format.refresh(spark, part.target.name)
-        counts = self.batch.facts.changes  # of a truncate alone there are none
+        counts = self.batch.facts.changes  # without tables that have a truncate alone
         changes = sum(counts[key].changes for key in part.keys if key in counts)
         limit_partitions(spark, changes, part.table, self.batch.partitions)
         if part.is_truncated:
@@ -122,7 +122,7 @@ class PartMerge:
     def _merge(self, there: There) -> None:
         batch, part, spark = self.batch, self.part, self.batch.spark
         moved, has_moves = self._moved(), bool(batch.facts.moves)
-        misfits = None if is_remote(spark) else spark.sparkContext.accumulator(0)
+        misfits = None if is_remote(spark) else accumulator(spark, 0)
         mine = batch.rows.where(is_from(part.keys))
         found = mutations_of(mine, part.shape, moved, has_moves=has_moves, misfits=misfits)
         held = self._held()

@@ -49,7 +49,7 @@ class Committed:
     seconds: float
 
 
-class ToldBatches:
+class BatchReports:
     """Sums batches, and calls a listener for each."""
 
     def __init__(
