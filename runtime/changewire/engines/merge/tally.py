@@ -41,14 +41,18 @@ class Tally:
         self._started, self._known = time.perf_counter(), 0
         self._size = 0
 
-    def add(self, rows: pa.Table) -> None:
-        """Add decoded rows, before they are appended to the log.
+    def add(self, rows: pa.Table) -> Counts:
+        """Add decoded rows, before they are appended to the log; return their own counts.
 
         Raises:
             ConservationError: They do not add up.
         """
+        counts = counts_of(self.decoder.decode_options)
+        if not len(rows):
+            return counts
         for part in rows.to_batches():
-            count(part, self.counts)
+            count(part, counts)
+        self.counts.add_all(counts)
         columns = [*PLACE_COLUMNS, *(["value"] if self._show_values else [])]
         dead = rows.filter(pc.equal(rows["kind"], DEAD_LETTER)).slice(0, FIRST_DEAD_LETTERS)
         letters = ((place_order(one), one) for one in dead.select(columns).to_pylist())
@@ -58,6 +62,7 @@ class Tally:
         begun = rows["elements"].filter(pc.equal(rows["element"], 0))
         self._size = begun[-1].as_py() if len(begun) else self._size
         self.counts.checked(self._size - 1 - rows["element"][-1].as_py())
+        return counts
 
     def landed(self, known: int) -> None:
         """Say that the log has the rows now, and how many it had already."""

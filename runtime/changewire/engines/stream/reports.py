@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from changewire.engines.arrow.groups import count
 from changewire.engines.batch_lines import (
     AppliedBatches,
     BatchProgress,
@@ -18,7 +17,6 @@ from changewire.engines.by_table import Applied
 from changewire.engines.counts import ConservationError, Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.merge.tally import Tally
-from changewire.engines.messages import counts_of
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.outcome import Outcome, StreamTotals
 from changewire.engines.stream.batch import Batch
@@ -33,7 +31,6 @@ class Committed:
     Attributes:
         id: Id of the stream, and number of the batch.
         batch: The batch.
-        rows: Its rows.
         known: How many of the rows the log had already.
         gaps: Offsets without a record.
         lag: Offsets behind the ends of the partitions; None if they are not known.
@@ -42,7 +39,6 @@ class Committed:
 
     id: BatchId
     batch: Batch
-    rows: pa.Table
     known: int
     gaps: int
     lag: int | None
@@ -64,10 +60,8 @@ class BatchReports:
         self._lag: int | None = None
 
     def counted(self, batch: Batch, rows: pa.Table) -> Counts:
-        """Return the counts of a batch, checked: each of its messages is among them."""
-        counts = counts_of(self.decoder.decode_options)
-        for part in rows.to_batches():
-            count(part, counts)
+        """Add a batch that is not in the log yet; return its counts, checked."""
+        counts = self._tally.add(rows)
         if counts.checked().messages != batch.messages:
             raise ConservationError(
                 f"the topics delivered {batch.messages} messages, decoded were {counts.messages}"
@@ -75,10 +69,9 @@ class BatchReports:
         return counts
 
     def landed(self, one: Committed, counts: Counts) -> None:
-        """Add a batch that is in the log, and report it."""
+        """Report a batch that is in the log."""
         self._batches += 1
         self._gaps, self._lag = self._gaps + one.gaps, one.lag
-        self._tally.add(one.rows)
         self._tally.landed(one.known)
         progress = _progress(one, counts)
         if self._listener.notice is not None:

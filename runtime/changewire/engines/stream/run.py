@@ -214,7 +214,7 @@ class TopicStream:
         self._upkeep.landed()
         seconds = batch.seconds + time.perf_counter() - begun
         lag, known = self._lag(), len(rows) - new
-        self.reports.landed(Committed(id_, batch, rows, known, gaps, lag, seconds), counts)
+        self.reports.landed(Committed(id_, batch, known, gaps, lag, seconds), counts)
 
     def _lag(self) -> int | None:
         """Return how many offsets are behind; None if no end is known."""
