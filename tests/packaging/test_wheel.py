@@ -243,4 +243,5 @@ def test_the_readme_of_the_index_has_no_links_between_files(wheel: Distribution)
     """Each link of the long description has an address; the rest of the text is the readme."""
     shown = str(wheel.metadata.json["description"])
     assert [link for link in re.findall(r"\]\(([^)]+)\)", shown) if "://" not in link] == []
-    assert "Your first table takes ten minutes." in shown
+    assert "\n\nYour first table takes ten minutes and needs only Python." in shown
+    assert shown.startswith("# changewire\n\n**Turn ")
