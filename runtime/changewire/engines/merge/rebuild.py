@@ -29,6 +29,7 @@ from changewire.engines.merge.table import LocalTable
 from changewire.engines.options import Numbers, TableOptions
 from changewire.engines.retries import retried
 from changewire.engines.settings import Deletes, Misfits, Settings, TableSettings
+from changewire.engines.typed.options import warn_unmatched
 from changewire.engines.typed.rebuilt import (
     misfit_error,
     rebuilt_shape,
@@ -85,7 +86,8 @@ def rebuild(
         misfits: As for `apply_changes`, with `row_schema`.
         numbers: As for `apply_changes`, with `row_schema`.
         settings: Settings of some tables, as ``tables`` of `apply_changes`, with `row_schema`: how
-            tables are from now on. A rebuild does not change the columns of a key.
+            tables are from now on. A rebuild does not change the columns of a key. The logger
+            ``changewire.rebuild`` warns of names that no table of the log has.
 
     Returns:
         Paths of the tables that were rebuilt.
@@ -114,6 +116,7 @@ def rebuild(
         return there.selected(columns, kinds, where or "true")
 
     content = content_of(read, how.routing, with_truncates=apply_truncates)
+    warn_unmatched(how, content.known)
     chosen = content.known.chosen(tables)
     rebuild_one = Rebuild(content, how, there.id, deletes, has_new_columns=row_schema is not None)
     for one in chosen:

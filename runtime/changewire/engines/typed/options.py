@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 import pyarrow as pa
 
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.sources import matches
+from changewire.changes.sources import by_precedence, matches
 from changewire.engines.applied import ANY, types_by_table
 from changewire.engines.by_table import Unmatched
 from changewire.engines.known import KnownLog
@@ -38,12 +39,14 @@ class AppliedOptions:
         routing: How sources find their tables.
         rows: How tables have their rows, by the name of a source; `ANY` for all others.
         settings: What is asked of some tables.
+        key_patterns: Names of tables, and globs, that the option `key_columns` has.
     """
 
     tables: TableOptions
     routing: Routing
     rows: Mapping[str, Rows]
     settings: SettingsByTable
+    key_patterns: Sequence[str]
 
     @property
     def are_typed(self) -> bool:
@@ -83,11 +86,15 @@ class AppliedOptions:
         tables = sorted({".".join(target.origin) for target in known.tables.names.values()})
         names = [name for name in self.rows if name != ANY and name not in tables]
         seen, patterns = known.seen, self.settings.patterns
-        every = known.all_names() if patterns else []
-        patterns = [one for one in patterns if not any(matches(one, name) for name in every)]
+        every = known.all_names() if patterns or self.key_patterns else []
+
+        def unseen(patterns: Iterable[str]) -> list[str]:
+            return [one for one in patterns if not any(matches(one, name) for name in every)]
+
         found = (
             Unmatched("row_schema", names, tables[:_SHOWN]),
-            Unmatched("tables", patterns, every[:_SHOWN]),
+            Unmatched("tables", unseen(patterns), every[:_SHOWN]),
+            Unmatched("key_columns", unseen(self.key_patterns), every[:_SHOWN]),
             Unmatched("only_tables", [*seen.unmatched_only], seen.names),
             Unmatched("except_tables", [*seen.unmatched_excepted], seen.names),
         )
@@ -101,8 +108,9 @@ def applied_options(
     places: Iterable[str],
 ) -> dict[str, Any]:
     """Return the attributes of `AppliedOptions`; no table may be at some places."""
-    reserved, by_table = reserved_places(template, places), types_by_table(asked.row_schema)
-    rows = {name: _rows(one, decode_options) for name, one in by_table.items()}
+    reserved = reserved_places(template, places)
+    types = types_by_table(asked.row_schema)
+    rows = {name: _rows(one, decode_options) for name, one in types.items()}
     settings = SettingsByTable(asked.tables)
     if settings.all_of("columns") and not _has_auto(rows):
         raise ValueError("the setting columns is for tables with row_schema='auto'")
@@ -118,7 +126,23 @@ def applied_options(
         ),
         "rows": rows,
         "settings": settings,
+        "key_patterns": _key_patterns(decode_options, settings),
     }
+
+
+def warn_unmatched(options: AppliedOptions, known: KnownLog) -> None:
+    """Log a warning of each option of a rebuild that names what no table of a log is called."""
+    for one in options.unmatched(known):
+        named = "settings" if one.option == "tables" else one.option
+        logging.getLogger("changewire.rebuild").warning("%s", one._replace(option=named))
+
+
+def _key_patterns(decode_options: DecodeOptions | None, settings: SettingsByTable) -> list[str]:
+    """Return the tables, or globs of them, for which `key_columns` names columns."""
+    keys = None if decode_options is None else decode_options.key_columns
+    if not isinstance(keys, Mapping) or settings.all_of("key_columns"):
+        return []
+    return by_precedence(keys)
 
 
 def _has_auto(rows: Mapping[str, Rows]) -> bool:

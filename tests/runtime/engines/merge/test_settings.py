@@ -17,10 +17,12 @@ from tests.runtime.engines.settings_cases import (
     HOSTILE,
     LAID_OUT,
     LAID_OUT_ROWS,
+    MISSPELLED,
     NOT_REBUILT,
     OTHERS,
     PARTITIONED,
     PROPERTIES,
+    WARNING,
     fates,
     first,
     later,
@@ -138,7 +140,7 @@ def test_delta_is_clustered(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_a_rebuild_gives_tables_what_settings_ask(
-    spark: SparkSession, tmp_path: Path, table_format: str
+    spark: SparkSession, tmp_path: Path, table_format: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Types, partitions, properties and deleted rows; until then a run that asks says so."""
     lake, options = lake_in(table_format, spark, tmp_path), {"format": "dataworks-json"}
@@ -160,7 +162,8 @@ def test_a_rebuild_gives_tables_what_settings_ask(
                 spark, **places, row_schema="auto", settings=dict[str, Any]({"d.t": settings})
             )
         assert reason in str(error.value)
-    cws.rebuild(spark, **places, row_schema="auto", settings=asked)
+    cws.rebuild(spark, **places, row_schema="auto", settings={**asked, **MISSPELLED})
+    assert [one.message for one in caplog.records if one.name == "changewire.rebuild"] == [WARNING]
     for settings, reason in OTHERS:
         with pytest.raises(OutputError, match="until `rebuild` with row_schema") as error:
             lake.apply_messages(spark, row_schema="auto", tables={"d.t": settings}, **options)

@@ -102,8 +102,12 @@ def test_keys_are_asked_of_chosen_tables(tmp_path: Path) -> None:
 def test_keys_by_table(tmp_path: Path) -> None:
     """Each table has its own; other columns are refused, as before."""
     lake = Lake(tmp_path)
-    outcome = lake.apply_records(records(*keyless()), key_columns=KEYS, row_schema="embedded")
+    keys = {**KEYS, "e.*": ["id"], "d.w": ["id"]}
+    outcome = lake.apply_records(records(*keyless()), key_columns=keys, row_schema="embedded")
     assert (outcome.tables, outcome.unapplied) == ({"inserted": 2}, 0)
+    assert [*map(tuple, outcome.unmatched)] == [
+        ("key_columns", ["d.w", "e.*"], ["d.t", "d.u", "t", "u"])
+    ]
     assert [(row["id"], row["name"]) for row in lake.rows("t")] == [(1, "b")]
     assert [(row["id"], row["name"]) for row in lake.rows("u")] == [(1, "a")]
     more = message("INSERT", 5, {"id": 5, "name": "e"}, table="u", key=())

@@ -19,10 +19,12 @@ from tests.runtime.engines.settings_cases import (
     HOSTILE,
     LAID_OUT,
     LAID_OUT_ROWS,
+    MISSPELLED,
     NOT_REBUILT,
     OTHERS,
     PARTITIONED,
     PROPERTIES,
+    WARNING,
     fates,
     first,
     later,
@@ -149,7 +151,9 @@ def table_of(lake: Lake) -> DeltaTable:
     return DeltaTable(f"{lake.root}/tables/t")
 
 
-def test_a_rebuild_gives_tables_what_settings_ask(tmp_path: Path) -> None:
+def test_a_rebuild_gives_tables_what_settings_ask(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Types, partitions, properties and deleted rows; until then a run that asks says so."""
     lake, options = Lake(tmp_path), dict[str, Any](row_schema="auto")
     lake.apply_records(records(odd(1), odd(2), odd(2, 2, "DELETE")), **options)
@@ -158,7 +162,8 @@ def test_a_rebuild_gives_tables_what_settings_ask(tmp_path: Path) -> None:
         lake.apply_records(more, **options, tables=LAID_OUT)
     assert lake.rows() == before
     version = table_of(lake).version()
-    cwd.rebuild(**lake.places, **options, settings=LAID_OUT)
+    cwd.rebuild(**lake.places, **options, settings={**LAID_OUT, **MISSPELLED})
+    assert caplog.messages == [WARNING]
     operations = [one["operation"] for one in table_of(lake).history()][: -version - 1]
     assert operations == ["SET TBLPROPERTIES", "WRITE"]
     metadata = table_of(lake).metadata()

@@ -26,7 +26,7 @@ from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
-from changewire.engines.typed.options import AppliedOptions, applied_options
+from changewire.engines.typed.options import AppliedOptions, applied_options, warn_unmatched
 from changewire.engines.typed.rebuilt import rows_asked, settings_asked
 from changewire.tables.names import template_of
 from changewire.tables.row_state import COLUMN
@@ -80,7 +80,8 @@ def rebuild(
         misfits: As for `apply_changes`, with `row_schema`.
         numbers: As for `apply_changes`, with `row_schema`.
         settings: Settings of some tables, as ``tables`` of `apply_changes`, with `row_schema`: how
-            tables are from now on. A rebuild does not change the columns of a key.
+            tables are from now on. A rebuild does not change the columns of a key. The logger
+            ``changewire.rebuild`` warns of names that no table of the log has.
 
     Returns:
         Paths or names of the tables that were rebuilt.
@@ -105,6 +106,7 @@ def rebuild(
     whole = of_target(LogPlace(log, table_format).read(spark), target)
     rows = whole if where is None else whole.where(where)
     known = known_log(rows, how.routing, with_truncates=apply_truncates, table_format=table_format)
+    warn_unmatched(how, known)
     made: list[str] = []
     with batch_settings(spark):
         for one in known.chosen(tables):
