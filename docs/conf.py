@@ -23,6 +23,8 @@ html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 
+smartquotes_action = "qe"  # no dashes: options of commands begin with two hyphens
+
 myst_heading_anchors = 4
 
 autodoc_default_options = {"members": True}

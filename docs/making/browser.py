@@ -1,4 +1,4 @@
-"""Check the built site in Chromium: search, the width of a phone, errors of scripts."""
+"""Check the built site in Chromium: search, the width of code and tables, errors of scripts."""
 
 from __future__ import annotations
 
@@ -33,9 +33,12 @@ _LEFT: Final = "net::ERR_ABORTED"
 """What Chromium reports for a request that was running when the page was left."""
 
 _WIDER: Final = """() => {
-  const page = document.documentElement;
-  return page.scrollWidth - page.clientWidth;
+  const parts = [...document.querySelectorAll("article pre, article .table-wrapper")];
+  return [document.documentElement, ...parts]
+    .map(part => [part.tagName.toLowerCase(), part.scrollWidth - part.clientWidth])
+    .filter(([, wider]) => wider > 1);
 }"""
+"""The page, and its code and tables: each that is wider than its place, in pixels."""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -83,9 +86,8 @@ def _pages(browser: Any, address: str) -> Iterator[str]:
         for path in sorted(SITE.rglob("*.html")):
             name = path.relative_to(SITE).with_suffix("").as_posix()
             page.goto(f"{address}/{name}.html")
-            wider = page.evaluate(_WIDER)
-            if wider > 0:
-                yield f"{name}: {wider} pixels wider than a {width}"
+            for part, wider in page.evaluate(_WIDER):
+                yield f"{name}, {width}: <{part}> is {wider} pixels wider than it can be shown"
             if name in SHOWN:
                 file = f"{name.replace('/', '-')}-{width}.png"
                 page.screenshot(path=PICTURES / file, full_page=width == "phone")
