@@ -113,11 +113,11 @@ class Adapter(NamedTuple):
             record, which may be None, and the `DecodeOptions`. It raises `DecodeError` for a
             message that contradicts itself.
         options: Names of the options of `DecodeOptions` that the adapter supports: ``row_image``,
-            ``key_columns``, and those of `VendorKeywords`. Any other option is rejected.
-        reasons: Why an option is rejected, by its name; for the text of the error.
+            ``key_columns``, and those of `VendorKeywords`. Any other option is refused.
+        reasons: Why an option is refused, by its name; for the text of the error.
         delete_by_key: Returns the delete that a Kafka record without value represents: takes its
             key and the `DecodeOptions`. None if keys of records do not name rows; then the option
-            ``tombstones`` is rejected.
+            ``tombstones`` is refused.
         schemas: Properties of the schemas in the messages; None if messages have no schema.
         declared: Yields the columns for which a message, as dictionaries and lists, declares a
             type. None if messages declare no types.
@@ -135,7 +135,7 @@ class Adapter(NamedTuple):
     undeclared: Callable[[Any], Iterator[Issue]] | None = None
 
     def refusal(self, option: str) -> str | None:
-        """Return why an option is rejected; None if the adapter supports it."""
+        """Return why an option is refused; None if the adapter supports it."""
         if option in self.options or (option == "tombstones" and self.delete_by_key):
             return None
         if option in VENDOR_OPTIONS and option not in self.reasons:

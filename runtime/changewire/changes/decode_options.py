@@ -277,7 +277,7 @@ def _check_messages(format: str, given: list[str]) -> None:
 
 
 def _refusal(format: str, option: str) -> str | None:
-    """Return why an option is rejected; None if the format has a use for it."""
+    """Return why an option is refused; None if the format has a use for it."""
     if format != AUTO:
         return adapter(format).refusal(option)
     return "a record without value does not say its format" if option == "tombstones" else None

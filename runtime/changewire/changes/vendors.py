@@ -42,7 +42,7 @@ USER_KEY_COLUMN: Final = "aerospike_user_key"
 
 
 class VendorKeywords(AerospikeKeywords, LindormKeywords, DataWorksKeywords, total=False):
-    """Options that are for the messages of one vendor; formats of others reject them."""
+    """Options that are for the messages of one vendor; formats of others refuse them."""
 
 
 VENDOR_OPTIONS: Final[Mapping[str, VendorOption]] = declared_by(VendorKeywords)

@@ -159,7 +159,7 @@ def row_schema_of(given: str | None, default: str = _WORDS[0]) -> Any:
     try:
         found = msgspec.json.decode(Path(given).read_bytes())
     except (OSError, msgspec.MsgspecError):
-        return given  # it is rejected with the reason where it is used
+        return given  # it is refused with the reason where it is used
     return found if is_by_table(found) else given
 
 

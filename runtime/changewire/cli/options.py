@@ -30,7 +30,7 @@ P = ParamSpec("P")
 
 
 def one_of(names: Names) -> Callable[[Named], Named]:
-    """Return a callback that rejects the value of an option if it is not one of some names."""
+    """Return a callback that refuses the value of an option if it is not one of some names."""
 
     def check(value: Named) -> Named:
         known = _names(names)

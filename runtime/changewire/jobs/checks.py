@@ -31,7 +31,7 @@ _NOT_INSTALLED: Final = "is not installed"
 
 
 def check_engine(engine: str, inputs: Sequence[str]) -> None:
-    """Reject an engine that cannot read the inputs: files, or without any a topic or a log."""
+    """Refuse an engine that cannot read the inputs: files, or without any a topic or a log."""
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there are: {', '.join(ENGINES)}")
     if engine == "python":
@@ -89,7 +89,7 @@ def files_of(inputs: Sequence[str]) -> list[str]:
 
 
 def check_folder(output: Path) -> None:
-    """Reject an output that is not a local folder."""
+    """Refuse an output that is not a local folder."""
     if re.match(r"\w{2,}:", str(output)):
         raise JobError(f"{output}: the output must be a local folder")
     if output.exists() and not output.is_dir():
@@ -97,7 +97,7 @@ def check_folder(output: Path) -> None:
 
 
 def check_output(output: Path, files: Sequence[str]) -> None:
-    """Reject an output in which a run would read its own log, or replace more than a report."""
+    """Refuse an output in which a run would read its own log, or replace more than a report."""
     import_module("changewire.report.write")  # says which library is missing
     check_folder(output)
     for name in REPORTS:
@@ -124,7 +124,7 @@ def declared_rows(files: Sequence[str], decode_options: DecodeOptions, shape: st
 
 
 def check_rows(row_schema: Any, decode_options: DecodeOptions) -> None:
-    """Reject what no rows of the outputs can be."""
+    """Refuse what no rows of the outputs can be."""
     if isinstance(row_schema, str) and row_schema == "json":
         return
     from changewire.engines.typed.decode import decoder_of

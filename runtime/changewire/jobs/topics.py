@@ -67,7 +67,7 @@ def stream_locally(topics: Mapping[str, str], output: str, asked: LocalRun) -> O
 
 
 def _check_not_local(stream: StreamOptions) -> None:
-    """Reject a log that a stream without Spark writes to: Spark would append its records again."""
+    """Refuse a log that a stream without Spark writes to: Spark would append its records again."""
     is_new = not Path(stream.checkpoint).exists() and Path(stream.log, "_delta_log").is_dir()
     if not is_new or find_spec("deltalake") is None:
         return

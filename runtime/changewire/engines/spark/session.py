@@ -64,7 +64,7 @@ def session(settings: Mapping[str, str] | None = None) -> SparkSession:
 
 
 def check_jars(spark: SparkSession) -> None:
-    """Reject a session whose connectors are for another Spark, whose errors say less."""
+    """Refuse a session whose connectors are for another Spark, whose errors say less."""
     _check(spark.version, {name: spark.conf.get(name, None) or "" for name in _JARS})
 
 
