@@ -347,13 +347,14 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def damage(spark: SparkSession, table: str) -> None:
-    """Put 20 faults into a table: rows that are missing, wrong, or too many."""
+    """Put 21 faults into a table: rows that are missing, wrong, too many, or twice."""
     spark.sql(f"DELETE FROM {table} WHERE id < 7")  # noqa: S608 - our own name
     spark.sql(f"UPDATE {table} SET name = 'wrong' WHERE id BETWEEN 7 AND 13")  # noqa: S608
     one = f"SELECT _changewire FROM {table} WHERE id = 20"  # noqa: S608 - as above
     ids = ", ".join(f"({number})" for number in range(29, 35))
     extra = f"SELECT c1, 'extra', x._changewire FROM (VALUES {ids}) AS v(c1), ({one}) AS x"  # noqa: S608
     spark.sql(f"INSERT INTO {table} {extra}")
+    spark.sql(f"INSERT INTO {table} SELECT * FROM {table} WHERE id = 25")  # noqa: S608 - as above
 
 
 @pytest.mark.parametrize("deletes", ["remove", "flag"])
@@ -391,7 +392,7 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     assert faults == {
         **dict.fromkeys(range(7), "missing"),
         **dict.fromkeys(range(7, 14), "different"),
-        **dict.fromkeys(range(29, 35), "extra"),
+        **dict.fromkeys([25, *range(29, 35)], "extra"),
     }
     assert json.loads(found[8]["expected"]) == {"id": 8, "name": "n8"}
     assert (found[8]["major"], found[8]["offset"], found[29]["offset"]) == (10, 8, 30)

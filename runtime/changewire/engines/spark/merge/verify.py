@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import keeps_deleted
@@ -132,14 +132,17 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
         F.lit(True).alias("is_actual"),  # noqa: FBT003 - a column of this value
         _text(shape, others, padded).alias("actual"),
     )
-    joined = should.join(has, "key", "full")
+    # Of rows with one key all but one are extra.
+    number = F.row_number().over(Window.partitionBy("key").orderBy("actual"))
+    joined = should.join(has.withColumn("number", number), "key", "full")
     both = [F.coalesce(name, F.lit(False)) for name in ("is_expected", "is_actual")]  # noqa: FBT003
     fault = (
         F.when(both[0] & ~both[1], "missing")
-        .when(~both[0] & both[1], "extra")
+        .when(both[1] & (~both[0] | (F.col("number") > 1)), "extra")
         .when(both[0] & both[1] & ~F.col("expected").eqNullSafe(F.col("actual")), "different")
     )
     found = joined.withColumn("fault", fault).where(F.col("fault").isNotNull())
+    found = found.withColumn("expected", F.when(F.col("fault") != "extra", F.col("expected")))
     found = found.select(F.lit(target.name).alias("table"), *_TEXTS[1:], *ORDER)
     return found if shape.is_typed else found.mapInArrow(_really_different, found.schema)
 
