@@ -15,8 +15,10 @@ from tests.support.session import settings
 
 import changewire.spark as cws
 from benchmarks.cpu import cpu_seconds
+from benchmarks.streams import local
+from benchmarks.streams.done import Batch, Done, Took, say
 from benchmarks.streams.history import PARTITIONS
-from benchmarks.streams.jobs import JOBS, Job
+from benchmarks.streams.jobs import JOBS, LOCAL, Job
 from benchmarks.streams.seeds import seed
 from changewire.engines.spark.log.place import STREAMED
 
@@ -34,40 +36,6 @@ _WARM_UP: Final = 20_000
 
 _SECONDS: Final = 0.2
 """How often the query is asked how far it is."""
-
-
-class Done(msgspec.Struct, tag=True):
-    """What a job did.
-
-    Attributes:
-        seconds: Time from the start of its query to its end.
-        cpu: CPU time of driver, JVM and workers in that time, in seconds.
-        batches: What each batch took.
-    """
-
-    seconds: float
-    cpu: float
-    batches: list[Took]
-
-
-class Took(msgspec.Struct):
-    """What a batch took.
-
-    Attributes:
-        rows: Messages of it.
-        seconds: Its time, as Spark tells it.
-        cpu: CPU time since the batch before it, in seconds.
-    """
-
-    rows: int
-    seconds: float
-    cpu: float
-
-
-class Batch(msgspec.Struct, tag=True):
-    """How far a job is: number of its last batch."""
-
-    number: int
 
 
 def run(job: Job) -> Done:
@@ -151,10 +119,6 @@ def _batches(query: Any, cpu: float) -> list[Took]:
     return found
 
 
-def say(told: object) -> None:
-    """Print a line of JSON."""
-    print(msgspec.json.encode(told).decode(), flush=True)
-
-
 if __name__ == "__main__":
-    say(run(msgspec.json.decode(sys.argv[1], type=Job)))
+    asked = msgspec.json.decode(sys.argv[1], type=Job)
+    say(local.run(asked) if asked.name == LOCAL else run(asked))

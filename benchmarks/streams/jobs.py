@@ -44,13 +44,14 @@ PLAIN, SAFE, TABLES_BY_HAND = "plain by hand", "careful by hand", "plain by hand
 REMOVED, FLAGGED = (f"changewire, deleted rows {what}" for what in ("removed", "flagged"))
 DECLARED = "changewire, flagged, columns as messages declare"
 JSON = "changewire, JSON text"
+LOCAL = "changewire, without Spark"
 
 
 class Job(msgspec.Struct, frozen=True):
     """A job, as its process is told of it.
 
     Attributes:
-        name: One of `JOBS`.
+        name: One of `JOBS`, or `LOCAL`.
         server: Bootstrap server of the broker.
         topic: The topic.
         warm_up: A small topic that is read first, untimed, into tables of its own.

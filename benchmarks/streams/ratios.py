@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from benchmarks.streams.cases import Case, Measure
-from benchmarks.streams.job import Done, Took
+from benchmarks.streams.done import Done, Took
 from benchmarks.tables import Result
 
 Found = Mapping[str, Sequence[Done]]

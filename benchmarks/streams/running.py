@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from benchmarks.streams.cases import Case, fields_of
+from benchmarks.streams.done import Batch, Done
 from benchmarks.streams.history import PARTITIONS, Sent, history
-from benchmarks.streams.job import Batch, Done
 from benchmarks.streams.jobs import Job
 from benchmarks.streams.topics import fill
 
@@ -69,7 +69,7 @@ class Run(msgspec.Struct):
         """Run a job in a folder that goes with it, if it did not run in this round before.
 
         Args:
-            name: One of `jobs.JOBS`.
+            name: One of `jobs.JOBS`, or `jobs.LOCAL`.
             case: What it is run for.
             number: Of the round.
 

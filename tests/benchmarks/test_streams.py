@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.cpu import cpu_seconds
+from benchmarks.streams import local
 from benchmarks.streams.cases import CASES, Case, Topic, fields_of, small
+from benchmarks.streams.done import Done, Took
 from benchmarks.streams.history import LATE, PARTITIONS, history, table_names, with_late
-from benchmarks.streams.job import Done, Took
 from benchmarks.streams.jobs import (
     FLAGGED,
     JOBS,
     JSON,
+    LOCAL,
     LOG,
     LOG_BY_HAND,
     PLAIN,
@@ -29,6 +31,8 @@ from benchmarks.streams.jobs import (
 from benchmarks.streams.ratios import ratio, table, taken
 from benchmarks.streams.seeds import seed
 from benchmarks.streams.topics import fill
+from deltalake import DeltaTable
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -135,6 +139,17 @@ def by_kind(rows: Iterable[Row]) -> dict[str, dict[tuple[int, int], Row]]:
     for row in rows:
         found.setdefault(row["kind"], {})[row["partition"], row["offset"]] = row
     return found
+
+
+def test_the_job_without_spark_merges_each_batch(kafka: str, topic: str, tmp_path: Path) -> None:
+    """It reads the whole topic, and measures what a batch takes to land and to merge."""
+    assert topic == TOPIC
+    asked = replace(job(LOCAL, kafka, tmp_path), batch=MESSAGES // 2, is_warm=False)
+    done = local.run(asked, is_told=False)
+    assert [batch.rows for batch in done.batches] == [MESSAGES // 2] * 2
+    assert all(0 < batch.seconds < done.seconds and batch.cpu > 0 for batch in done.batches)
+    assert DeltaTable(asked.log).to_pyarrow_table().num_rows == MESSAGES
+    assert DeltaTable(asked.table).version() >= 2
 
 
 @pytest.mark.long
@@ -258,7 +273,7 @@ def test_cpu_time_is_that_of_the_program() -> None:
 
 def test_each_job_is_measured() -> None:
     """No job is without a row of the table, and no row without a name of its own."""
-    assert {name for case in CASES for name in (case.peer, *case.ours)} == {*JOBS}
+    assert {name for case in CASES for name in (case.peer, *case.ours)} == {*JOBS, LOCAL}
     names = [case.name for case in CASES]
     assert len(names) == len({*names})
 
