@@ -37,6 +37,18 @@ def test_a_run_without_the_types_does_not_lose_them(tmp_path: Path) -> None:
     assert sorted((row["id"], row["name"]) for row in lake.rows()) == [(1, "c"), (2, "b")]
 
 
+def test_rows_that_retention_deletes_stay_in_tables(tmp_path: Path) -> None:
+    """A commit that rewrites files of the log without some rows has nothing to merge."""
+    lake = Lake(tmp_path)
+    lake.apply_records(records(*(message("INSERT", 1, {"id": n, "name": "a"}) for n in range(5))))
+    deleted = DeltaTable(f"{tmp_path}/log").delete("kind = 'change' AND offset < 3")
+    assert (deleted["num_deleted_rows"], deleted["num_copied_rows"]) == (3, 2)
+    later = [message("UPDATE_AFTER", 2, {"id": n, "name": "b"}) for n in range(2)]
+    outcome = lake.apply_records(records(*later, start=5))
+    assert (outcome.tables, outcome.unapplied, len(lake.log())) == ({"updated": 2}, 0, 4)
+    assert len(lake.rows()) == 5
+
+
 def test_a_refused_move_does_not_hold_back_late_writes(tmp_path: Path) -> None:
     """To later changes it is as if it never came, whichever run they come in."""
     lake = Lake(tmp_path)
