@@ -96,7 +96,7 @@ def check(spark: SparkSession, lake: Lake, names: list[str], threads: int) -> No
     assert shared_views(spark) == []
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.long)])
 def test_tables_of_alike_names(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
     """Each has its own rows, settings and views."""
     names = [*NAMES] if table_format == "delta" else [*NAMES[:3]]

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+IN_ICEBERG = (FLAT, GIVEN)
+LONG = pytest.mark.long
+"""Of a case that tables of Iceberg have, too."""
+
+
 def rows_in(spark: SparkSession, lake: Lake, case: Case) -> list[tuple[dict[str, Any], Any]]:
     """Return the rows of the table of a case."""
     found = lake.table(spark, case.table).orderBy("aerospike_digest").collect()
@@ -29,7 +34,10 @@ def rows_in(spark: SparkSession, lake: Lake, case: Case) -> list[tuple[dict[str,
 
 @pytest.mark.parametrize(
     ("table_format", "case"),
-    [*(("delta", case) for case in CASES), *(("iceberg", case) for case in (FLAT, GIVEN))],
+    [
+        *(pytest.param("delta", one, marks=[LONG] if one in IN_ICEBERG else []) for one in CASES),
+        *(("iceberg", case) for case in IN_ICEBERG),
+    ],
     ids=lambda one: one if isinstance(one, str) else one.name,
 )
 def test_columns_and_rescued_values(

@@ -25,11 +25,11 @@ HISTORIES = 20
 MOST = 3
 """Batches: each MERGE of each takes its time. More are delivered by the tests without Spark."""
 
-CASES = {
-    "delta, removed": ("delta", "remove"),
-    "delta, flagged": ("delta", "flag"),
-    "iceberg, removed": ("iceberg", "remove"),
-}
+CASES = [
+    pytest.param(("delta", "remove"), id="delta, removed"),
+    pytest.param(("delta", "flag"), id="delta, flagged"),
+    pytest.param(("iceberg", "remove"), id="iceberg, removed", marks=pytest.mark.long),
+]
 """Table format, and what deletes do."""
 
 
@@ -62,7 +62,7 @@ def examples() -> tuple[Batches, dict[str, dict[str, Any]]]:
     return [[one for part in batch for one in part] for batch in together], expected
 
 
-@pytest.fixture(scope="module", params=CASES.values(), ids=[*CASES])
+@pytest.fixture(scope="module", params=CASES)
 def ended(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Ended:

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 USERS = FLAT
-FORMATS = pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+FORMATS = pytest.mark.parametrize(
+    "table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.long)]
+)
 
 
 def sent(spark: SparkSession, lake: Lake, batch: Sequence[Any], **options: Any) -> dict[str, Any]:
@@ -221,7 +223,7 @@ def test_columns_of_others_stay(
 PRICE = pa.schema([("price", pa.int64()), ("b", pa.string())])
 
 
-@FORMATS
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_layout_and_properties_stay(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
     """A rebuild keeps partitions, properties and constraints, or says that it cannot."""
     lake = lake_in(table_format, spark, tmp_path)

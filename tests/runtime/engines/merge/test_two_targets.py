@@ -46,7 +46,10 @@ def rows(spark: SparkSession, lake: Lake) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     ("table_format", "names"),
-    [("delta", ("texts", "numbers")), ("iceberg", ("numbers", "texts"))],
+    [
+        ("delta", ("texts", "numbers")),
+        pytest.param("iceberg", ("numbers", "texts"), marks=pytest.mark.long),
+    ],
 )
 def test_a_refusal_is_of_one_target(
     spark: SparkSession, tmp_path: Path, table_format: str, names: tuple[str, str]
