@@ -113,6 +113,13 @@ impl Columns {
         &mut self.texts[name as usize]
     }
 
+    /// Write the text of a column, if there is one.
+    pub fn put(&mut self, name: Name, text: Option<&[u8]>) {
+        if let Some(text) = text {
+            self.of(name).put(text);
+        }
+    }
+
     /// Return all that was written to a column.
     pub fn data(&self, name: Name) -> &[u8] {
         self.texts[name as usize].data()
@@ -156,9 +163,7 @@ impl Columns {
         leniencies: impl Iterator<Item = &'n str>,
         effect: Option<&str>,
     ) -> Done {
-        if let Some(effect) = effect {
-            self.of(Name::Effect).put(effect.as_bytes());
-        }
+        self.put(Name::Effect, effect.map(str::as_bytes));
         self.texts.iter_mut().try_for_each(TextColumn::end)?;
         self.leniencies.end(Some(leniencies.map(str::as_bytes)))?;
         if let Some(images) = &mut self.images {

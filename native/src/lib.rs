@@ -149,8 +149,8 @@ impl Fit {
         kind.map(|kind| Fit { kind }).ok_or_else(|| PyValueError::new_err("no kernel for these columns"))
     }
 
-    /// Return the columns `key`, `named`, `content` and `declined`: a pair that is declined has none of the
-    /// others. None if all are declined.
+    /// Return the columns `key`, `named`, `content` and `declined`: what a pair that is declined has of the
+    /// others is of no use. None if there is no room.
     ///
     /// Raises ValueError: keys or rows are not arrays of bytes.
     fn fitted(

@@ -200,7 +200,7 @@ impl Reader {
         Uses { table: &self.table, found: uses }.of(self.table.root, root, message)?;
         let rest = self.adapter.row(input, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
-        let effect = effect(columns, &rest).map_err(|_| Why::Effect)?;
+        let effect = effect(columns, &rest);
         let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
         columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)
     }

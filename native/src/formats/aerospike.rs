@@ -1,7 +1,7 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
 use super::bound::{Bound, arms, known_arm};
-use super::by_name::RowImages;
+use super::by_name::ByName;
 use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
@@ -17,9 +17,8 @@ use crate::why::{Done, Why};
 pub struct Aerospike {
     message: Bound<2>,
     bin: Bound<5>,
-    table: ChangeTable,
+    records: Records,
     bins: BinArms,
-    images: RowImages,
     /// Position of the digest in a key.
     digest: usize,
 }
@@ -76,9 +75,8 @@ impl Aerospike {
         Some(Aerospike {
             message: Bound::new(root, ["key", "bins"])?,
             bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
-            table: ChangeTable::new(table)?,
+            records: Records::new(table, options)?,
             bins: BinArms { float: plain[3], plain, blob, list, map },
-            images: RowImages::new(&options.row_image)?,
             digest: table.positions(&["Key"], ["digest"])?[0],
         })
     }
@@ -106,22 +104,16 @@ impl Adapter for Aerospike {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
         let [key, bins] = self.message.of(&input.root, message);
-        let op = known_arm(&self.table.ops, &input.root)?;
-        let is_write = op != "delete";
-        if is_write {
+        let op = known_arm(&self.records.table.ops, &input.root)?;
+        if op != "delete" {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
-        let is_empty = columns.text(Name::After) == Some(b"{}");
-        record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
+        let digest = message.field(key, self.digest);
+        let rest = self.records.write(op, digest, &scratch.bins, &[], input, columns)?;
         let out = columns.of(Name::Attributes).open();
-        if is_write {
-            bins_and_image(&scratch.bins, image, out);
-        }
         extras(message, out)?;
         out.push(b'}');
-        let rest = self.table.rest(message, &input.root);
-        Ok(Rest { image, is_empty_image: is_write && is_empty, ..rest })
+        Ok(rest)
     }
 }
 
@@ -141,41 +133,55 @@ impl Scratch {
     }
 }
 
-/// Write operation, place and key of a record, and begin its attributes, first those that are absent:
-/// null. Its names have no escapes.
-pub fn record(
-    table: &ChangeTable,
-    op: &str,
-    digest: &Slot,
-    absent: &[&str],
-    input: &Input,
-    columns: &mut Columns,
-) -> Done {
-    let message = &input.message;
-    columns.of(Name::Op).put(op.as_bytes());
-    table.source(message, &input.root, columns)?;
-    let out = columns.of(Name::Key).open();
-    out.push(b'{');
-    members(&[("aerospike_digest", digest)], message, out)?;
-    out.push(b'}');
-    let out = columns.of(Name::Attributes).open();
-    out.push(b'{');
-    for name in absent {
-        named(name.as_bytes(), out);
-        out.extend_from_slice(b"null");
-    }
-    table.attributes(message, &input.root, out)
+/// What all formats of records have in common.
+pub struct Records {
+    pub table: ChangeTable,
+    images: ByName<RowImage>,
 }
 
-/// Write the attributes that only a write has.
-pub fn bins_and_image(notes: &[u8], image: RowImage, out: &mut Vec<u8>) {
-    if !notes.is_empty() {
-        named(b"bins", out);
-        out.push(b'{');
-        out.extend_from_slice(notes);
-        out.push(b'}');
+impl Records {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
+        Some(Records { table: ChangeTable::new(table)?, images: ByName::images(&options.row_image)? })
     }
-    word("row_image", image.name(), out);
+
+    /// Write what a record has beside its row, which was written. Its attributes stay open: first come
+    /// those that are absent, null; their names have no escapes.
+    pub fn write(
+        &self,
+        op: &str,
+        digest: &Slot,
+        notes: &[u8],
+        absent: &[&str],
+        input: &Input,
+        columns: &mut Columns,
+    ) -> Done<Rest> {
+        let message = &input.message;
+        let is_empty_image = columns.text(Name::After) == Some(b"{}");
+        columns.of(Name::Op).put(op.as_bytes());
+        self.table.source(message, &input.root, columns)?;
+        let out = columns.of(Name::Key).open();
+        out.push(b'{');
+        members(&[("aerospike_digest", digest)], message, out)?;
+        out.push(b'}');
+        let image = if is_empty_image { RowImage::Keys } else { self.images.image(columns)? };
+        let out = columns.of(Name::Attributes).open();
+        out.push(b'{');
+        for name in absent {
+            named(name.as_bytes(), out);
+            out.extend_from_slice(b"null");
+        }
+        self.table.attributes(message, &input.root, out)?;
+        if op != "delete" {
+            if !notes.is_empty() {
+                named(b"bins", out);
+                out.push(b'{');
+                out.extend_from_slice(notes);
+                out.push(b'}');
+            }
+            word("row_image", image.name(), out);
+        }
+        Ok(Rest { image, is_empty_image, ..self.table.rest(message, &input.root) })
+    }
 }
 
 /// Write a number that the schema asks to be a float, though it may be written as an integer.

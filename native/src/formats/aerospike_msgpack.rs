@@ -1,12 +1,10 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{bins_and_image, record};
+use super::aerospike::Records;
 use super::bound::known_arm;
-use super::by_name::RowImages;
-use super::change_table::ChangeTable;
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Name, Rest, RowImage};
+use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
 use crate::json::number::write_integer;
 use crate::json::scan::{Kind, LEVELS, Scan};
@@ -37,8 +35,7 @@ struct Particles {
 }
 
 pub struct AerospikeMsgpack {
-    table: ChangeTable,
-    images: RowImages,
+    records: Records,
     particles: Particles,
     /// Flag of a delete that left a tombstone on the server.
     durable: i64,
@@ -115,8 +112,7 @@ impl AerospikeMsgpack {
         let durable = |known: &Meaning| (known.means == "durable").then(|| known.value.as_i64());
         Some(AerospikeMsgpack {
             particles: Particles::new(table)?,
-            table: ChangeTable::new(table)?,
-            images: RowImages::new(&options.row_image)?,
+            records: Records::new(table, options)?,
             durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
             key: table.positions(&payloads, ["key"])?[0],
@@ -127,13 +123,13 @@ impl AerospikeMsgpack {
         })
     }
 
-    /// Write the flags of a delete, and end its attributes.
+    /// Write the flags of a delete.
     fn write_flags(&self, flags: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
         if flags.value & !self.durable != 0 {
             members(&[("flags", flags)], message, out)?;
         }
         named(b"durable", out);
-        out.extend_from_slice(if flags.value & self.durable == 0 { b"false}" } else { b"true}" });
+        out.extend_from_slice(if flags.value & self.durable == 0 { b"false" } else { b"true" });
         Ok(())
     }
 
@@ -164,25 +160,21 @@ impl AerospikeMsgpack {
 impl Adapter for AerospikeMsgpack {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let op = known_arm(&self.table.ops, &input.root)?;
+        let op = known_arm(&self.records.table.ops, &input.root)?;
         let payload = message.field(&input.root, self.payload);
-        let key = message.field(payload, self.key);
-        let rest = self.table.rest(message, &input.root);
-        if op == "delete" {
-            record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-            let out = columns.of(Name::Attributes).open();
-            self.write_flags(message.field(payload, self.flags), message, out)?;
-            return Ok(rest);
+        let digest = message.field(message.field(payload, self.key), self.digest);
+        let is_delete = op == "delete";
+        if !is_delete {
+            let bins = message.field(payload, self.bins);
+            self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
-        let all_bins = message.field(payload, self.bins);
-        self.bins(all_bins, message, scratch, columns.of(Name::After).open())?;
-        let is_empty = columns.text(Name::After) == Some(b"{}");
-        record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
+        let rest = self.records.write(op, digest, &scratch.bins, &[], input, columns)?;
         let out = columns.of(Name::Attributes).open();
-        bins_and_image(&scratch.bins, image, out);
+        if is_delete {
+            self.write_flags(message.field(payload, self.flags), message, out)?;
+        }
         out.push(b'}');
-        Ok(Rest { image, is_empty_image: is_empty, ..rest })
+        Ok(rest)
     }
 }
 

@@ -84,9 +84,7 @@ impl ChangeTable {
     pub fn source(&self, message: &Message, root: &Slot, columns: &mut Columns) -> Done {
         columns.of(Name::System).put(self.system.as_bytes());
         for ((column, _), name) in PLACES.into_iter().zip(self.place(message, root)?) {
-            if let Some(name) = name {
-                columns.of(column).put(name);
-            }
+            columns.put(column, name);
         }
         Ok(())
     }

@@ -1,16 +1,17 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::{Keys, RowImages};
+use super::by_name::ByName;
 use super::change_table::{BEFORE, ChangeTable};
-use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
+use super::dataworks_schema::{TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
 use super::members::{extras, members};
+use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
 use crate::json::writing::{named, word, words};
-use crate::rows::{Means, Row, Written, old_key, write_key, write_row};
+use crate::rows::{Means, Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
 use crate::table::node::Arm;
 use crate::table::tape::{ABSENT, Known, Message, Slot};
@@ -44,8 +45,8 @@ pub struct DataWorks {
     schemas: TableSchemas,
     /// By the index of an arm; none for a variant that has no meaning yet.
     operations: Vec<Option<Operation>>,
-    keys: Keys,
-    images: RowImages,
+    keys: ByName<Vec<Vec<u8>>>,
+    images: ByName<RowImage>,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
     /// Whether nothing says which clocks they are of.
@@ -66,8 +67,8 @@ impl DataWorks {
             schemas: TableSchemas::new(table)?,
             operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
             table: changes,
-            keys: Keys::new(&options.key_columns),
-            images: RowImages::new(&options.row_image)?,
+            keys: ByName::keys(&options.key_columns)?,
+            images: ByName::images(&options.row_image)?,
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
             is_assumed: options.time_zone.is_none(),
         })
@@ -92,7 +93,7 @@ impl DataWorks {
             match table.columns.next(name, &mut next) {
                 None => notes.push("undeclared-column"),
                 Some(_) if slot.kind == Kind::Null => {}
-                Some(ColumnType::Date) if !self.is_utc => return Err(Why::Value),
+                Some(Some(ValueType::Time(_))) if !self.is_utc => return Err(Why::Value),
                 Some(kind) => {
                     let means = value(*kind, slot, message, out, notes)?;
                     if means == Means::Time && self.is_assumed {
@@ -120,21 +121,16 @@ impl DataWorks {
         let rest = (image != RowImage::Full).then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
         let names = key_names(&table.primary_key, value);
-        let names = names.iter().copied();
-        let mut key = Vec::new();
-        if !write_key(names.clone(), value, &mut key) {
-            return Ok(());
-        }
+        let Some(key) = key_of(&names, value)? else { return Ok(()) };
         let mut old = None;
         if op == "update" && after.row.is_there && before.row.is_there {
             // Decimals of other digits may be equal, and so may a decimal and a number.
-            let may_equal = |name: &[u8]| table.columns.get(name) == Some(&ColumnType::Double);
-            old = old_key(names, before, value, may_equal, &key)?;
+            let may_equal =
+                |name: &[u8]| matches!(table.columns.get(name), Some(Some(ValueType::Decimal(_))));
+            old = old_key(&names, before, value, may_equal, &key)?;
         }
-        if let Some(old) = old {
-            columns.of(Name::BeforeKey).put(&old);
-        }
-        columns.of(Name::Key).put(&key);
+        columns.put(Name::BeforeKey, old.as_deref());
+        columns.put(Name::Key, Some(&key));
         Ok(())
     }
 
@@ -142,7 +138,7 @@ impl DataWorks {
     fn table(&self, known: &Known) -> Done<TableSchema> {
         let mut table = self.schemas.make(known, &self.table.apart)?;
         if let Some(columns) = self.keys.of(|| Ok(table.source.each_ref().map(Option::as_deref)))? {
-            table.primary_key = columns.to_vec();
+            table.primary_key.clone_from(columns);
         }
         Ok(table)
     }
@@ -159,9 +155,7 @@ impl Adapter for DataWorks {
         columns.of(Name::Op).put(operation.op.as_bytes());
         columns.of(Name::System).put(self.table.system.as_bytes());
         for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
-            if let Some(place) = place {
-                columns.of(name).put(place);
-            }
+            columns.put(name, place.as_deref());
         }
         columns.of(Name::Fingerprint).put(&table.fingerprint);
         let out = columns.of(Name::Attributes).open();
@@ -184,7 +178,7 @@ impl Adapter for DataWorks {
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
-        let image = self.images.of(columns)?;
+        let image = self.images.image(columns)?;
         Self::keys((&operation.op, image), table, rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);

@@ -3,27 +3,19 @@
 use super::bound::Bound;
 use super::change_table::Parts;
 use super::declared::{Declared, fingerprint};
+use super::values::{NamedType, ValueType, types};
 use crate::table::Table;
 use crate::table::tape::{Known, Slot};
 use crate::why::{Done, Why};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ColumnType {
-    Boolean,
-    Bytes,
-    Date,
-    Double,
-    Long,
-    Text,
-    Unknown,
-}
 
 /// What the schema of a message says.
 #[derive(Default)]
 pub struct TableSchema {
     /// Database, schema and table, where they are named.
     pub source: [Option<Vec<u8>>; 3],
-    pub columns: Declared<ColumnType>,
+    /// The types of columns; none of one whose type is unknown.
+    pub columns: Declared<Option<ValueType>>,
+    /// In the order of their names.
     pub primary_key: Vec<Vec<u8>>,
     pub fingerprint: Vec<u8>,
     /// Members of attributes, behind a brace.
@@ -34,7 +26,7 @@ pub struct TableSchema {
 pub struct TableSchemas {
     schema: Bound<2>,
     column: Bound<2>,
-    types: Vec<(Vec<u8>, ColumnType)>,
+    types: Vec<NamedType>,
 }
 
 impl TableSchemas {
@@ -42,7 +34,7 @@ impl TableSchemas {
         Some(TableSchemas {
             schema: Bound::named(table, "DataSchema", ["dataColumn", "primaryKey"])?,
             column: Bound::named(table, "ColumnType", ["name", "type"])?,
-            types: types(table)?,
+            types: types(table, "ColumnType.type")?,
         })
     }
 
@@ -54,16 +46,16 @@ impl TableSchemas {
         made.fingerprint = fingerprint(&known.text);
         for column in message.elements(columns) {
             let [name, kind] = self.column.of(column, &message);
-            made.columns.add(content(name)?, self.type_of(content(kind)?))?;
+            made.columns.add(content(name)?, self.type_of(content(kind)?)?)?;
         }
         for name in message.elements(primary_key) {
             let name = content(name)?.to_vec();
             // It may be another one if case is ignored.
             made.columns.get(&name).ok_or(Why::Schema)?;
-            if !made.primary_key.contains(&name) {
-                made.primary_key.push(name);
-            }
+            made.primary_key.push(name);
         }
+        made.primary_key.sort_unstable();
+        made.primary_key.dedup();
         parts.write(&message, &known.slot, &mut made.attributes)?;
         for (place, name) in made.source.iter_mut().zip(parts.names(&message, &known.slot)) {
             if name.is_there() {
@@ -73,25 +65,8 @@ impl TableSchemas {
         Ok(made)
     }
 
-    fn type_of(&self, word: &[u8]) -> ColumnType {
-        let known = self.types.iter().find(|(name, _)| name == word);
-        known.map_or(ColumnType::Unknown, |(_, kind)| *kind)
+    fn type_of(&self, word: &[u8]) -> Done<Option<ValueType>> {
+        let Some(known) = self.types.iter().find(|known| known.word == word) else { return Ok(None) };
+        known.kind.map(Some).ok_or(Why::Schema)
     }
-}
-
-/// Return the types that have a meaning. `None` if the kernel lacks what one of them means.
-fn types(table: &Table) -> Option<Vec<(Vec<u8>, ColumnType)>> {
-    let known = table.values("ColumnType.type")?.into_iter().map(|known| {
-        let kind = match known.means {
-            "boolean" => ColumnType::Boolean,
-            "base64" => ColumnType::Bytes,
-            "timestamp-milliseconds" => ColumnType::Date,
-            "decimal" => ColumnType::Double,
-            "integer" => ColumnType::Long,
-            "text" => ColumnType::Text,
-            _ => return None,
-        };
-        Some((known.value.as_str()?.as_bytes().to_vec(), kind))
-    });
-    known.collect()
 }

@@ -1,11 +1,9 @@
 //! Values of DataWorks messages: by the types of their columns, and what orders changes.
 
 use super::Notes;
-use super::dataworks_schema::ColumnType;
+use super::values::{ValueType, write_value};
 use crate::columns::{Columns, Name};
-use crate::json::base64::byte_count;
 use crate::json::number::{parsed, write_decimal};
-use crate::json::scan::Kind;
 use crate::json::text::unescape;
 use crate::json::times::write_time;
 use crate::rows::Means;
@@ -39,35 +37,25 @@ pub fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Done<Opti
 
 /// Write the value of a column, which is not null, by its type, and return what it is.
 pub fn value(
-    kind: ColumnType,
+    kind: Option<ValueType>,
     slot: &Slot,
     message: &Message,
     out: &mut Vec<u8>,
     notes: &mut Notes,
 ) -> Done<Means> {
-    let content = || message.content(slot).ok_or(Why::Value);
-    let fits = match kind {
-        ColumnType::Boolean => matches!(slot.kind, Kind::True | Kind::False),
-        ColumnType::Bytes => byte_count(content()?).is_some(),
-        ColumnType::Date => return date(slot, message, out, notes),
-        ColumnType::Double if slot.is_text() => {
+    match kind {
+        None => notes.push("unknown-column-type"),
+        Some(ValueType::Time(_)) => return date(slot, message, out, notes),
+        Some(ValueType::Decimal(_)) if slot.is_text() => {
             notes.push("numeric-text");
-            write_decimal(content()?, out).ok_or(Why::Number)?;
-            return Ok(Means::Decimal);
+            let content = message.content(slot).ok_or(Why::Value)?;
+            return write_decimal(content, out).map(|()| Means::Decimal).ok_or(Why::Number);
         }
-        ColumnType::Double => slot.is_number(),
-        ColumnType::Long => slot.kind == Kind::Integer,
-        ColumnType::Text => slot.is_text(),
-        ColumnType::Unknown => {
-            notes.push("unknown-column-type");
-            true
-        }
-    };
-    if !fits {
-        return Err(Why::Value);
+        Some(ValueType::Decimal(_)) if slot.is_number() => {}
+        Some(ValueType::Decimal(_)) => return Err(Why::Value),
+        Some(kind) => return write_value(kind, slot, message, out).ok_or(Why::Value),
     }
-    message.write(slot, out)?;
-    Ok(if kind == ColumnType::Bytes { Means::Bytes } else { Means::Json })
+    message.write(slot, out).map(|()| Means::Json)
 }
 
 /// Write a time, of milliseconds; one that Python lacks stays a number.

@@ -7,7 +7,6 @@ mod bound;
 mod by_name;
 mod change_table;
 mod connect;
-mod connect_values;
 mod dataworks;
 mod dataworks_schema;
 mod dataworks_values;
@@ -15,6 +14,7 @@ mod declared;
 mod lindorm;
 mod members;
 mod record_key;
+mod values;
 
 use crate::columns::{Columns, Rest};
 use crate::json::names::Names;

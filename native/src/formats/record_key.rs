@@ -1,8 +1,8 @@
 //! Keys of Kafka records that are JSON objects: the columns that name a row.
 
 use super::Notes;
-use super::connect::{Column, ConnectColumns, ConnectType};
-use super::connect_values::write_value;
+use super::connect::{Column, ConnectColumns, write_declared};
+use super::values::ValueType;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
@@ -26,7 +26,7 @@ pub struct RecordKey {
 
 /// Tell whether a value can be that of a cell of an HBase table: text is bytes as Base64 there.
 pub fn is_cell(column: Option<&Column>, slot: &Slot, message: &Message) -> bool {
-    let is_decimal = column.is_some_and(|column| matches!(column.kind, ConnectType::Decimal(_)));
+    let is_decimal = column.is_some_and(|column| matches!(column.kind, ValueType::Decimal(_)));
     let is_base64 = || message.content(slot).is_some_and(|text| byte_count(text).is_some());
     !slot.is_text() || is_decimal || is_base64()
 }
@@ -60,7 +60,7 @@ impl RecordKey {
             let column = columns.map(|columns| columns.next(name, &mut next));
             *is_base64 &= is_cell(column.flatten(), slot, &message);
             match column {
-                Some(column) => write_value(column, slot, &message, out, &mut notes),
+                Some(column) => write_declared(column, slot, &message, out, &mut notes),
                 None => message.write(slot, out).map(|()| Means::Json),
             }
         })?;

@@ -46,6 +46,11 @@ fn integer(text: &[u8]) -> Option<Number<'_>> {
     Some(Number { text, integer: Some(value(text)?), is_plain: true })
 }
 
+/// Tell whether an integer has so many bits at most.
+pub fn has_bits(value: i64, bits: u32) -> bool {
+    matches!(value >> (bits - 1), 0 | -1)
+}
+
 /// Return the value of a text that Rust reads as one of a type.
 pub fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()

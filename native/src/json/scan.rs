@@ -53,6 +53,7 @@ impl<'a> Text<'a> {
     }
 }
 
+#[derive(Clone)]
 pub struct Scan<'a> {
     pub text: &'a [u8],
     pub at: usize,

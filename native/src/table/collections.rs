@@ -2,53 +2,51 @@
 
 use super::node::{RowArm, RowsNode, Tags};
 use super::tape::{NONE, Slot, short};
-use super::walk::{Walk, of_kind, of_text};
-use crate::json::scan::Kind;
+use super::walk::{Walk, of_kind, of_text, valid};
+use crate::json::scan::{Kind, Text};
 use crate::why::{Done, Why};
 
 impl Walk<'_, '_> {
     pub fn list(&mut self, of: usize, levels: u32) -> Done<Slot> {
-        let (mut first, mut last) = (NONE, NONE);
-        let mut is_more = self.scan.open(b'[', b']')?;
-        while is_more {
-            let slot = self.value(of, levels)?;
-            let place = self.push(slot)?;
-            self.link(&mut first, &mut last, place);
-            is_more = self.scan.is_more(b']')?;
-        }
-        Ok(Slot { first, ..of_kind(Kind::Array) })
+        let mut list = Linked::default();
+        self.elements(b'[', b']', |walk| {
+            let slot = walk.value(of, levels)?;
+            let place = walk.push(slot)?;
+            walk.link(&mut list, place);
+            Ok(())
+        })?;
+        Ok(Slot { first: list.first, ..of_kind(Kind::Array) })
     }
 
     pub fn map(&mut self, of: usize, levels: u32) -> Done<Slot> {
-        let (mut first, mut last) = (NONE, NONE);
-        let mark = self.names.open();
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            self.scan.name(name, mark, self.names)?;
-            let slot = self.value(of, levels)?;
-            let place = self.push(of_text(name)?)?;
-            self.push(slot)?;
-            self.link(&mut first, &mut last, place);
-            is_more = self.scan.is_more(b'}')?;
-        }
+        let (mark, mut map) = (self.names.open(), Linked::default());
+        self.elements(b'{', b'}', |walk| {
+            let name = walk.scan.member()?;
+            walk.scan.name(name, mark, walk.names)?;
+            walk.entry(name, of, levels, &mut map)
+        })?;
         self.names.close(mark);
-        Ok(Slot { first, ..of_kind(Kind::Object) })
+        Ok(Slot { first: map.first, ..of_kind(Kind::Object) })
+    }
+
+    /// Read the value of an entry of a map, whose name was read.
+    pub fn entry(&mut self, name: Text, of: usize, levels: u32, map: &mut Linked) -> Done {
+        let slot = self.value(of, levels)?;
+        let place = self.push(of_text(name)?)?;
+        self.push(slot)?;
+        self.link(map, place);
+        Ok(())
     }
 
     pub fn row(&mut self, items: &[usize], levels: u32) -> Done<Slot> {
         let first = self.reserve(items.len());
-        let mut count = 0;
-        let mut is_more = self.scan.open(b'[', b']')?;
-        while is_more {
-            self.tape.slots[first + count] = self.value(*items.get(count).ok_or(Why::Text)?, levels)?;
-            count += 1;
-            is_more = self.scan.is_more(b']')?;
-        }
-        if count < items.len() {
-            return Err(Why::Text);
-        }
-        Ok(Slot { first: short(first)?, ..of_kind(Kind::Array) })
+        let mut rest = items.iter().zip(first..);
+        self.elements(b'[', b']', |walk| {
+            let (item, place) = rest.next().ok_or(Why::Text)?;
+            walk.tape.slots[place] = walk.value(*item, levels)?;
+            Ok(())
+        })?;
+        valid(rest.next().is_none(), Slot { first: short(first)?, ..of_kind(Kind::Array) })
     }
 
     /// Read one of several rows: the first one with its tags that it is.
@@ -91,16 +89,28 @@ impl Walk<'_, '_> {
         if found == at.len() { Ok(tags) } else { Err(Why::Text) }
     }
 
-    pub fn push(&mut self, slot: Slot) -> Done<u32> {
+    fn push(&mut self, slot: Slot) -> Done<u32> {
         self.tape.slots.push(Slot { next: NONE, ..slot });
         short(self.tape.slots.len() - 1)
     }
 
-    pub fn link(&mut self, first: &mut u32, last: &mut u32, place: u32) {
-        match self.tape.slots.get_mut(*last as usize) {
+    fn link(&mut self, of: &mut Linked, place: u32) {
+        match self.tape.slots.get_mut(of.last as usize) {
             Some(slot) => slot.next = place,
-            None => *first = place,
+            None => of.first = place,
         }
-        *last = place;
+        of.last = place;
+    }
+}
+
+/// Slots that are linked, of a list or a map.
+pub struct Linked {
+    pub first: u32,
+    last: u32,
+}
+
+impl Default for Linked {
+    fn default() -> Self {
+        Linked { first: NONE, last: NONE }
     }
 }

@@ -1,8 +1,9 @@
 //! Objects in which the entries of a map stand, beside one property of any name.
 
+use super::collections::Linked;
 use super::node::Flat;
-use super::tape::{NONE, Slot, short};
-use super::walk::{Walk, of_kind, of_text};
+use super::tape::{Slot, short};
+use super::walk::{Walk, of_kind, valid};
 use crate::json::scan::Kind;
 use crate::why::{Done, Why};
 
@@ -12,46 +13,33 @@ impl Walk<'_, '_> {
     /// It is declined unless exactly one property has what is needed.
     pub fn flat(&mut self, flat: &Flat, levels: u32) -> Done<Slot> {
         let fields = self.reserve(2);
-        let (mut first, mut last) = (NONE, NONE);
-        let mark = self.names.open();
+        let (mark, mut entries) = (self.names.open(), Linked::default());
         let mut is_found = false;
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            self.scan.name(name, mark, self.names)?;
-            if self.scan.peek() == Some(b'{') && self.has_needed(flat, levels)? {
-                if std::mem::replace(&mut is_found, true) {
-                    return Err(Why::Text);
-                }
-                self.tape.slots[fields] = self.value(flat.of, levels)?;
-            } else {
-                let slot = self.value(flat.entries, levels)?;
-                let place = self.push(of_text(name)?)?;
-                self.push(slot)?;
-                self.link(&mut first, &mut last, place);
+        self.elements(b'{', b'}', |walk| {
+            let name = walk.scan.member()?;
+            walk.scan.name(name, mark, walk.names)?;
+            if walk.scan.peek() != Some(b'{') || !walk.has_needed(flat, levels)? {
+                return walk.entry(name, flat.entries, levels, &mut entries);
             }
-            is_more = self.scan.is_more(b'}')?;
-        }
+            if std::mem::replace(&mut is_found, true) {
+                return Err(Why::Text);
+            }
+            walk.tape.slots[fields] = walk.value(flat.of, levels)?;
+            Ok(())
+        })?;
         self.names.close(mark);
-        if !is_found {
-            return Err(Why::Text);
-        }
-        self.tape.slots[fields + 1] = Slot { first, ..of_kind(Kind::Object) };
-        Ok(Slot { first: short(fields)?, ..of_kind(Kind::Object) })
+        self.tape.slots[fields + 1] = Slot { first: entries.first, ..of_kind(Kind::Object) };
+        valid(is_found, Slot { first: short(fields)?, ..of_kind(Kind::Object) })
     }
 
     /// Tell whether the object that the cursor stands on has all properties that are needed.
     fn has_needed(&mut self, flat: &Flat, levels: u32) -> Done<bool> {
-        let (at, untidy) = (self.scan.at, self.scan.untidy);
         let mut missing: Vec<&[u8]> = flat.needed.iter().map(Vec::as_slice).collect();
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?.plain().ok_or(Why::Name)?;
+        self.scan.clone().object(|scan, name| {
+            let name = name.plain().ok_or(Why::Name)?;
             missing.retain(|other| *other != name);
-            self.scan.skip(self.names, levels)?;
-            is_more = self.scan.is_more(b'}')?;
-        }
-        (self.scan.at, self.scan.untidy) = (at, untidy);
+            scan.skip(self.names, levels).map(|_| ())
+        })?;
         Ok(missing.is_empty())
     }
 }

@@ -1,10 +1,19 @@
 //! What follows from all nodes of a table together.
 
-use super::node::{Arm, Node, Rule};
+use super::node::{Node, Rule, Use};
 
 /// Mark the nodes at or below which a leniency may be needed, and the fields of such nodes.
 pub fn mark_lenient(nodes: &mut [Node]) {
-    mark_nodes(nodes);
+    let below: Vec<(bool, Vec<usize>)> = nodes.iter().map(|node| below(&node.rule)).collect();
+    let mut is_new = true;
+    while is_new {
+        is_new = false;
+        for (i, (is_own, of)) in below.iter().enumerate() {
+            let is_lenient = *is_own || of.iter().any(|node| nodes[*node].is_lenient);
+            is_new |= is_lenient && !nodes[i].is_lenient;
+            nodes[i].is_lenient = is_lenient;
+        }
+    }
     let marked: Vec<bool> = nodes.iter().map(|node| node.is_lenient).collect();
     for node in nodes {
         let Rule::Union(union) = &mut node.rule else { continue };
@@ -17,37 +26,21 @@ pub fn mark_lenient(nodes: &mut [Node]) {
     }
 }
 
-fn mark_nodes(nodes: &mut [Node]) {
-    let mut is_new = true;
-    while is_new {
-        is_new = false;
-        for i in 0..nodes.len() {
-            let is_lenient = match &nodes[i].rule {
-                Rule::Nullable(of) | Rule::Repeated(of) | Rule::List(of) | Rule::Map(of) => {
-                    nodes[*of].is_lenient
-                }
-                Rule::Row(row) => {
-                    !row.uses.is_empty()
-                        || row.item_uses.iter().any(|uses| !uses.is_empty())
-                        || row.items.iter().any(|item| nodes[*item].is_lenient)
-                }
-                Rule::Flat(flat) => nodes[flat.of].is_lenient || nodes[flat.entries].is_lenient,
-                Rule::Rows(rows) => rows.arms.iter().any(|arm| nodes[arm.node].is_lenient),
-                Rule::Union(union) => {
-                    union.is_root || union.arms.iter().any(|arm| is_lenient_arm(arm, nodes))
-                }
-                _ => false,
-            };
-            is_new |= is_lenient && !nodes[i].is_lenient;
-            nodes[i].is_lenient |= is_lenient;
+/// Return whether a leniency may be needed at a rule itself, and the nodes that it is made of.
+fn below(rule: &Rule) -> (bool, Vec<usize>) {
+    let some = |uses: &Vec<Use>, of: &[Vec<Use>]| !uses.is_empty() || of.iter().any(|uses| !uses.is_empty());
+    match rule {
+        Rule::Nullable(of) | Rule::Repeated(of) | Rule::List(of) | Rule::Map(of) => (false, vec![*of]),
+        Rule::Row(row) => (some(&row.uses, &row.item_uses), row.items.clone()),
+        Rule::Flat(flat) => (false, vec![flat.of, flat.entries]),
+        Rule::Rows(rows) => (false, rows.arms.iter().map(|arm| arm.node).collect()),
+        Rule::Union(union) => {
+            let is_own = union.arms.iter().any(|arm| some(&arm.uses, &arm.field_uses));
+            let nodes = union.arms.iter().flat_map(|arm| arm.nodes.iter().flatten().copied());
+            (union.is_root || is_own, nodes.collect())
         }
+        _ => (false, Vec::new()),
     }
-}
-
-fn is_lenient_arm(arm: &Arm, nodes: &[Node]) -> bool {
-    !arm.uses.is_empty()
-        || arm.field_uses.iter().any(|uses| !uses.is_empty())
-        || arm.nodes.iter().flatten().any(|node| nodes[*node].is_lenient)
 }
 
 /// Name each node that is a field of an object after both.

@@ -8,7 +8,7 @@ mod marks;
 pub mod node;
 mod objects;
 pub mod parse;
-mod pattern;
+pub mod pattern;
 pub mod tape;
 pub mod uses;
 pub mod walk;

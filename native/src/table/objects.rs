@@ -60,17 +60,14 @@ impl Walk<'_, '_> {
 
     fn object(&mut self, union: &Union, object: &mut OpenObject, levels: u32) -> Done<Slot> {
         let mut next = 0;
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            if let Some(field) = place_of(union, name.plain().ok_or(Why::Name)?, next) {
-                next = field + 1;
-                self.field(union, object, field, levels)?;
-            } else {
-                self.unknown(union, name, levels)?;
-            }
-            is_more = self.scan.is_more(b'}')?;
-        }
+        self.elements(b'{', b'}', |walk| {
+            let name = walk.scan.member()?;
+            let Some(field) = place_of(union, name.plain().ok_or(Why::Name)?, next) else {
+                return walk.unknown(union, name, levels);
+            };
+            next = field + 1;
+            walk.field(union, object, field, levels)
+        })?;
         let place = object.arm.ok_or(Why::Text)?;
         let arm = &union.arms[place];
         self.read_waiting(arm, object, levels)?;
@@ -159,9 +156,7 @@ fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
 
 /// Return the arm that a tag selects; the cursor stays on it.
 fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
-    let mut ahead = Scan::new(scan.text, false);
-    ahead.at = scan.at;
-    arm_of_word(union, ahead.string().ok()?.plain()?)
+    arm_of_word(union, scan.clone().string().ok()?.plain()?)
 }
 
 fn arm_of_word(union: &Union, word: &[u8]) -> Option<usize> {

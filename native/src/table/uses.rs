@@ -31,24 +31,12 @@ impl Uses<'_> {
                 Ok(())
             }
             Rule::Nullable(of) | Rule::Repeated(of) => self.of(*of, slot, message),
-            Rule::List(of) => {
-                for item in message.elements(slot) {
-                    self.of(*of, item, message)?;
-                }
-                Ok(())
-            }
-            Rule::Map(of) => {
-                for (_, item) in message.members(slot) {
-                    self.of(*of, item, message)?;
-                }
-                Ok(())
-            }
+            Rule::List(of) => message.elements(slot).try_for_each(|item| self.of(*of, item, message)),
+            Rule::Map(of) => message.members(slot).try_for_each(|(_, item)| self.of(*of, item, message)),
             Rule::Flat(flat) => {
                 self.of(flat.of, message.field(slot, 0), message)?;
-                for (_, item) in message.members(message.field(slot, 1)) {
-                    self.of(flat.entries, item, message)?;
-                }
-                Ok(())
+                let mut entries = message.members(message.field(slot, 1));
+                entries.try_for_each(|(_, item)| self.of(flat.entries, item, message))
             }
             Rule::Rows(rows) => {
                 let arm = arm_at(&rows.arms, slot)?;

@@ -97,6 +97,17 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Read a collection: `each` is called with the cursor on each element.
+    #[inline]
+    pub fn elements(&mut self, start: u8, end: u8, mut each: impl FnMut(&mut Self) -> Done) -> Done {
+        let mut is_more = self.scan.open(start, end)?;
+        while is_more {
+            each(self)?;
+            is_more = self.scan.is_more(end)?;
+        }
+        Ok(())
+    }
+
     /// Read one of several scalars by how it begins; an integer is a number too.
     fn choice(&mut self, of: &[usize], levels: u32) -> Done<Slot> {
         let first = self.scan.peek().ok_or(Why::Text)?;
@@ -206,6 +217,6 @@ fn of_number(rule: &Rule, number: &Number) -> Done<Slot> {
     }
 }
 
-fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {
+pub fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {
     if is_valid { Ok(slot) } else { Err(Why::Text) }
 }

@@ -1,10 +1,10 @@
 //! Values of rows to the types of their columns: exactly, or not at all.
 
 use super::kinds::{ColumnKind, Reading};
-use super::nested;
+use super::nested::fit_nested;
 use super::store::Store;
 use crate::json::base64::decode;
-use crate::json::number::{number, parsed};
+use crate::json::number::{has_bits, number, parsed};
 use crate::json::scan::Scan;
 use crate::json::text::unescape;
 use crate::json::times::{DAY, TIMES, read_date, read_time};
@@ -22,20 +22,9 @@ const MOST_DIGITS: usize = 60;
 
 /// Put a value, which is not null, into its column; it is declined if this does not fit, or is not seen.
 pub fn fit(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
-    match (kind, store) {
-        (kind, store @ (Store::Collection(_) | Store::Struct(_))) => nested(kind, means, text, store),
-        (kind, store) => scalar(kind, means, text, store).ok_or(Why::Row),
-    }
-}
-
-fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
-    match (kind, store) {
-        _ if means != Means::Json && !means.is_of_log() => Err(Why::Row),
-        (ColumnKind::List(item), Store::Collection(store)) => nested::list(item, means, text, store),
-        (ColumnKind::Map(item), Store::Collection(store)) => nested::map(item, means, text, store),
-        (ColumnKind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, means, text, store),
-        (ColumnKind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, means, text, store),
-        _ => Err(Why::Row),
+    match store {
+        Store::Nested(store) => fit_nested(kind, means, text, store),
+        store => scalar(kind, means, text, store).ok_or(Why::Row),
     }
 }
 
@@ -87,11 +76,7 @@ fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
     match kind {
         ColumnKind::Boolean if is_json && text == b"true" => Some(1),
         ColumnKind::Boolean if is_json && text == b"false" => Some(0),
-        ColumnKind::Integer(bits) if is_json => {
-            let value: i64 = parsed(text)?;
-            let beyond = value >> (bits - 1);
-            (beyond == 0 || beyond == -1).then_some(value)
-        }
+        ColumnKind::Integer(bits) if is_json => parsed(text).filter(|value| has_bits(*value, *bits)),
         ColumnKind::Date if is_of_log || matches!(means, Means::Date | Means::Time) => {
             let text = content(text)?;
             let midnight = || read_time(text).filter(|(clock, _)| clock % DAY == 0);

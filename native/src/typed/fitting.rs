@@ -5,10 +5,11 @@ use std::sync::Arc;
 use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, Fields, Schema};
 
+use super::RowType;
+use super::collections::Nested;
 use super::kinds::ColumnKind;
 use super::nested::put;
 use super::store::Store;
-use super::{Image, RowType};
 use crate::border::panic_on_demand;
 use crate::builders::{TextColumn, field};
 use crate::json::names::Names;
@@ -41,8 +42,7 @@ impl FitType {
         let [of_key, of_row] = readings;
         let key = RowType::new(key, of_key)?;
         let row = RowType::new(row, of_row)?;
-        let is_nested =
-            |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Collection(_) | Store::Struct(_));
+        let is_nested = |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Nested(_));
         if key.kinds.iter().any(is_nested) {
             return None;
         }
@@ -59,11 +59,11 @@ impl FitType {
     }
 
     /// Return the text of each key, written again from its columns, the columns of keys, the columns of
-    /// rows, NULL without a row, and which pairs of both are declined, and then they have none of it.
+    /// rows, NULL without a row, and which pairs of both are declined: what those have is of no use.
     pub fn fitted(&self, keys: &BinaryArray, afters: &BinaryArray) -> Result<RecordBatch, ArrowError> {
         let count = keys.len().min(afters.len());
         let (mut texts, mut declined) = (TextColumn::new(count, 0), Vec::with_capacity(count));
-        let (mut named, mut content) = (Image::new(&self.key, count), Image::new(&self.row, count));
+        let (mut named, mut content) = (self.key.column(count), self.row.column(count));
         let mut work = Work { names: Names::default(), places: Vec::new() };
         let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
         for i in 0..count {
@@ -77,7 +77,6 @@ impl FitType {
             let is_declined = one().is_err();
             if is_declined {
                 texts.take_back();
-                (named.is_there, content.is_there) = (false, false);
             }
             texts.end().map_err(no_room)?;
             named.end(is_declined).map_err(no_room)?;
@@ -86,8 +85,8 @@ impl FitType {
         }
         let columns = [
             ("key", texts.finish(true)?),
-            ("named", named.finish(&self.key)?),
-            ("content", content.finish(&self.row)?),
+            ("named", named.finish(&self.key.data_type())?),
+            ("content", content.finish(&self.row.data_type())?),
             ("declined", Arc::new(BooleanArray::from(declined)) as _),
         ];
         let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
@@ -96,14 +95,14 @@ impl FitType {
     }
 
     /// Put a key, which has all columns of its type and no others, and write it again.
-    fn key(&self, text: &[u8], image: &mut Image, texts: &mut TextColumn, work: &mut Work) -> Done {
+    fn key(&self, text: &[u8], image: &mut Nested, texts: &mut TextColumn, work: &mut Work) -> Done {
         read(&self.key, Means::KeyText, text, image, work)?;
         let out = texts.open();
         for (number, (place, name)) in self.order.iter().enumerate() {
             out.push(if number == 0 { b'{' } else { b',' });
             out.extend_from_slice(name);
             let (start, end) = work.places[*place].ok_or(Why::Key)?;
-            write(&self.key.kinds[*place], &image.stores[*place], &text[start..end], out).ok_or(Why::Key)?;
+            write(&self.key.kinds[*place], &image.items[*place], &text[start..end], out).ok_or(Why::Key)?;
         }
         out.extend_from_slice(if self.order.is_empty() { b"{}" } else { b"}" });
         Ok(())
@@ -112,13 +111,13 @@ impl FitType {
 
 /// Put the members of an object into the columns of a type. Those that it lacks are passed over, but
 /// not of a key.
-fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Image, work: &mut Work) -> Done {
+fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mut Work) -> Done {
     panic_on_demand(text);
     let Work { names, places } = work;
     names.clear();
     places.clear();
     places.resize(kind.kinds.len(), None);
-    image.is_there = true;
+    image.open();
     let (mark, mut next) = (names.open(), 0);
     let mut scan = Scan::new(text, true);
     scan.blanks();
@@ -127,7 +126,7 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Image, work: &mut
         let column = if means == Means::KeyText {
             Some(kind.index(content, next).ok_or(Why::Key)?)
         } else {
-            kind.column(content, next)?
+            kind.named(content, next)?
         };
         if column.is_none() {
             scan.name(name, mark, names)?;
@@ -139,7 +138,7 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Image, work: &mut
             return Err(Why::Name);
         }
         next = index + 1;
-        put(&kind.kinds[index], means, &scan.text[start..scan.at], &mut image.stores[index])
+        put(&kind.kinds[index], means, &scan.text[start..scan.at], &mut image.items[index])
     })?;
     if scan.is_at_end() { Ok(()) } else { Err(Why::Text) }
 }

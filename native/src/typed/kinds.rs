@@ -49,21 +49,35 @@ impl ColumnKind {
     ///
     /// `readings` has, for each column and each field of a struct in it, in their order, what Python
     /// calls the schema that it is from, or the media type of its text.
-    pub fn of_fields(fields: &Fields, readings: &mut impl Iterator<Item = String>) -> Option<Vec<Self>> {
-        fields.iter().map(|field| Self::new(field.data_type(), &readings.next()?, readings)).collect()
+    ///
+    /// None if values are nested at more than so many levels.
+    pub fn of_fields(
+        fields: &Fields,
+        readings: &mut impl Iterator<Item = String>,
+        levels: usize,
+    ) -> Option<Vec<Self>> {
+        let kind = |field: &FieldRef| Self::new(field.data_type(), &readings.next()?, readings, levels);
+        fields.iter().map(kind).collect()
     }
 
-    fn new(kind: &DataType, reading: &str, readings: &mut impl Iterator<Item = String>) -> Option<Self> {
+    fn new(
+        kind: &DataType,
+        reading: &str,
+        readings: &mut impl Iterator<Item = String>,
+        levels: usize,
+    ) -> Option<Self> {
+        let levels = levels.checked_sub(1)?;
         Some(match kind {
             DataType::List(item) => {
-                let kind = Self::new(item.data_type(), reading, readings)?;
+                let kind = Self::new(item.data_type(), reading, readings, levels)?;
                 known([item], ColumnKind::List(Box::new(kind)))
             }
             DataType::Map(entries, _) => {
                 let DataType::Struct(pair) = entries.data_type() else { return None };
                 let [key, value] = pair.iter().as_slice() else { return None };
-                let key = Self::new(key.data_type(), reading, readings)?;
-                let kind = Self::new(value.data_type(), reading, readings)?;
+                let levels = levels.checked_sub(1)?;
+                let key = Self::new(key.data_type(), reading, readings, levels)?;
+                let kind = Self::new(value.data_type(), reading, readings, levels)?;
                 let is_text = matches!(key, ColumnKind::Text(_));
                 let kind = if is_text {
                     ColumnKind::Map(Box::new(kind))
@@ -73,7 +87,7 @@ impl ColumnKind {
                 known([value], kind)
             }
             DataType::Struct(fields) => {
-                let kinds = Self::of_fields(fields, readings)?;
+                let kinds = Self::of_fields(fields, readings, levels)?;
                 let names = fields.iter().map(|field| field.name().clone().into_bytes());
                 known(fields, ColumnKind::Struct(names.zip(kinds).collect()))
             }

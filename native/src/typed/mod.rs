@@ -9,16 +9,14 @@ mod store;
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StructArray};
-use arrow_buffer::BooleanBufferBuilder;
-use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema};
+use arrow_array::ArrayRef;
+use arrow_schema::{ArrowError, DataType, Fields, Schema};
 
-use crate::builders::nulls;
 use crate::json::writing::named;
 use crate::rows::Row;
 use crate::why::{Done, Why};
 use cells::fit;
-use collections::finished;
+use collections::Nested;
 pub use fitting::FitType;
 use kinds::ColumnKind;
 use store::Store;
@@ -46,20 +44,28 @@ impl RowType {
     /// column of a type that the kernel does not know is always NULL: rows with another value are declined.
     pub fn new(schema: &Schema, readings: Vec<String>) -> Option<Self> {
         let fields = schema.fields.clone();
-        let is_usual = |field: &FieldRef| field.is_nullable() && depth(field.data_type()) <= LEVELS;
-        if !fields.iter().all(is_usual) {
+        if !fields.iter().all(|field| field.is_nullable()) {
             return None;
         }
         let mut readings = readings.into_iter();
-        let kinds = ColumnKind::of_fields(&fields, &mut readings)?;
+        let kinds = ColumnKind::of_fields(&fields, &mut readings, LEVELS)?;
         let folded = fields.iter().map(|field| field.name().to_lowercase()).collect();
         readings.next().is_none().then_some(RowType { fields, folded, kinds })
+    }
+
+    /// Begin a column of such rows.
+    fn column(&self, rows: usize) -> Nested {
+        Nested::new(self.kinds.iter().map(|kind| Store::new(kind, rows)).collect(), true, rows)
+    }
+
+    fn data_type(&self) -> DataType {
+        DataType::Struct(self.fields.clone())
     }
 
     /// Return the index of the only column that a name means, whatever its case.
     ///
     /// Declined are names beyond ASCII that differ in case: Python may know other cases.
-    fn column(&self, name: &[u8], next: usize) -> Done<Option<usize>> {
+    fn named(&self, name: &[u8], next: usize) -> Done<Option<usize>> {
         let found = self.index(name, next);
         if found.is_some() || !self.is_other_case(name) {
             return Ok(found);
@@ -89,33 +95,26 @@ impl RowType {
 /// The images of some rows, before and after.
 pub struct Images {
     row: Arc<RowType>,
-    sides: [Image; 2],
-}
-
-struct Image {
-    stores: Vec<Store>,
-    valid: BooleanBufferBuilder,
-    is_there: bool,
+    sides: [Nested; 2],
 }
 
 impl Images {
     pub fn new(row: &Arc<RowType>, rows: usize) -> Self {
-        Images { row: Arc::clone(row), sides: [Image::new(row, rows), Image::new(row, rows)] }
+        Images { row: Arc::clone(row), sides: [row.column(rows), row.column(rows)] }
     }
 
     /// Fit an image into its columns; `undeclared` gets the members that the type does not name, as
     /// JSON text.
     pub fn put(&mut self, side: usize, row: &Row, data: &[u8], undeclared: &mut Vec<u8>) -> Done {
         let Images { row: kind, sides } = self;
-        let image = &mut sides[side];
-        image.is_there = true;
+        let stores = sides[side].open();
         let (mut next, mut is_whole) = (0, true);
         for cell in &row.cells {
             let (name, text) = (cell.name(data), cell.value(data));
             if let Some(index) = kind.index(name, next) {
                 next = index + 1;
                 if text != b"null" {
-                    fit(&kind.kinds[index], cell.means, text, &mut image.stores[index])?;
+                    fit(&kind.kinds[index], cell.means, text, &mut stores[index])?;
                 }
             } else if kind.is_other_case(name) {
                 return Err(Why::Row);
@@ -143,39 +142,7 @@ impl Images {
     /// Return the columns before and after.
     pub fn finish(self) -> Result<[ArrayRef; 2], ArrowError> {
         let Images { row, sides: [before, after] } = self;
-        Ok([before.finish(&row)?, after.finish(&row)?])
+        let kind = row.data_type();
+        Ok([before.finish(&kind)?, after.finish(&kind)?])
     }
-}
-
-impl Image {
-    fn new(row: &RowType, rows: usize) -> Self {
-        let stores = row.kinds.iter().map(|kind| Store::new(kind, rows)).collect();
-        Image { stores, valid: BooleanBufferBuilder::new(rows), is_there: false }
-    }
-
-    fn end(&mut self, is_dead: bool) -> Done {
-        self.valid.append(std::mem::take(&mut self.is_there));
-        self.stores.iter_mut().try_for_each(|store| store.end(is_dead))
-    }
-
-    fn finish(mut self, row: &RowType) -> Result<ArrayRef, ArrowError> {
-        let rows = self.valid.len();
-        let nulls = nulls(&mut self.valid);
-        let arrays = finished(self.stores, &row.fields, rows)?;
-        Ok(Arc::new(StructArray::try_new_with_length(row.fields.clone(), arrays, nulls, rows)?))
-    }
-}
-
-/// Return how many types a type is nested in, with itself.
-fn depth(kind: &DataType) -> usize {
-    let below = match kind {
-        DataType::List(field) | DataType::LargeList(field) | DataType::Map(field, _) => {
-            depth(field.data_type())
-        }
-        DataType::Struct(fields) => {
-            fields.iter().map(|field| depth(field.data_type())).max().unwrap_or_default()
-        }
-        _ => 0,
-    };
-    below + 1
 }

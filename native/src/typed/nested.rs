@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::cells::fit;
-use super::collections::{Collection, Struct};
+use super::collections::Nested;
 use super::kinds::ColumnKind;
 use super::store::Store;
 use crate::json::names::Names;
@@ -12,35 +12,43 @@ use crate::json::text::unescape;
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
-/// Put the elements of an array.
-pub fn list(item: &ColumnKind, means: Means, text: &[u8], store: &mut Collection) -> Done {
+/// Put a value into a column of arrays, maps or structs; it is declined as `fit` says.
+pub fn fit_nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Nested) -> Done {
+    if means != Means::Json && !means.is_of_log() {
+        return Err(Why::Row);
+    }
     store.open();
-    Scan::new(text, false).array(|scan| {
-        put(item, means, value(scan)?, &mut store.items[0])?;
-        store.end_item()
-    })
-}
-
-/// Put the members of an object, whatever their names.
-pub fn map(item: &ColumnKind, means: Means, text: &[u8], store: &mut Collection) -> Done {
-    store.open();
-    Scan::new(text, false).object(|scan, name| {
-        let [Store::Texts(names), values] = store.items.as_mut_slice() else { return Err(Why::Row) };
-        unescape(name.content, names.open()).ok_or(Why::Row)?;
-        put(item, means, value(scan)?, values)?;
-        store.end_item()
-    })
+    let mut scan = Scan::new(text, false);
+    match kind {
+        ColumnKind::List(item) => scan.array(|scan| {
+            put(item, means, value(scan)?, &mut store.items[0])?;
+            store.end_item(false)
+        }),
+        ColumnKind::Map(item) => scan.object(|scan, name| {
+            let [Store::Texts(names), values] = store.items.as_mut_slice() else { return Err(Why::Row) };
+            unescape(name.content, names.open()).ok_or(Why::Row)?;
+            put(item, means, value(scan)?, values)?;
+            store.end_item(false)
+        }),
+        ColumnKind::Pairs(kinds) => pairs(kinds, means, &mut scan, store),
+        // A member that has no field is declined.
+        ColumnKind::Struct(kinds) => scan.object(|scan, name| {
+            let name = name.plain().ok_or(Why::Row)?;
+            let place = kinds.iter().position(|(other, _)| other == name).ok_or(Why::Row)?;
+            put(&kinds[place].1, means, value(scan)?, &mut store.items[place])
+        }),
+        _ => Err(Why::Row),
+    }
 }
 
 /// Put the pairs of an array; keys must be there, and differ.
-pub fn pairs(kinds: &[ColumnKind; 2], means: Means, text: &[u8], store: &mut Collection) -> Done {
+fn pairs(kinds: &[ColumnKind; 2], means: Means, scan: &mut Scan, store: &mut Nested) -> Done {
     // A time of a log can be written in several ways.
     if means.is_of_log() && matches!(kinds[0], ColumnKind::Date | ColumnKind::Time(_)) {
         return Err(Why::Row);
     }
-    store.open();
     let mut keys = HashSet::new();
-    Scan::new(text, false).array(|scan| {
+    scan.array(|scan| {
         let mut pair = Vec::with_capacity(2);
         scan.array(|scan| {
             pair.push(value(scan)?);
@@ -53,17 +61,7 @@ pub fn pairs(kinds: &[ColumnKind; 2], means: Means, text: &[u8], store: &mut Col
         }
         put(&kinds[0], means, key, &mut store.items[0])?;
         put(&kinds[1], means, value, &mut store.items[1])?;
-        store.end_item()
-    })
-}
-
-/// Put the members of an object into the fields of a struct; one that has no field is declined.
-pub fn object(kinds: &[(Vec<u8>, ColumnKind)], means: Means, text: &[u8], store: &mut Struct) -> Done {
-    store.open();
-    Scan::new(text, false).object(|scan, name| {
-        let name = name.plain().ok_or(Why::Row)?;
-        let place = kinds.iter().position(|(other, _)| other == name).ok_or(Why::Row)?;
-        put(&kinds[place].1, means, value(scan)?, &mut store.fields[place])
+        store.end_item(false)
     })
 }
 
