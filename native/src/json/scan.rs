@@ -106,12 +106,6 @@ impl<'a> Scan<'a> {
         is_it
     }
 
-    /// Read a word of a kind.
-    #[inline]
-    pub fn word(&mut self, word: &[u8], kind: Kind) -> Done<Kind> {
-        if self.eat_word(word) { Ok(kind) } else { Err(Why::Text) }
-    }
-
     /// Read a string; the cursor stands on its first quote.
     #[inline]
     pub fn string(&mut self) -> Done<Text<'a>> {
@@ -155,12 +149,12 @@ impl<'a> Scan<'a> {
     }
 
     /// Read a float that JSON lacks, as the text of MessagePack has it: its name behind a tilde.
-    pub fn not_finite(&mut self) -> Done<Kind> {
+    pub fn not_finite(&mut self) -> Done<Text<'a>> {
         if !self.is_marked || !self.eat(b'~') {
             return Err(Why::Text);
         }
         self.untidy += 1;
-        self.string().map(|_| Kind::NotFinite)
+        self.string()
     }
 
     /// Skip bytes that are no quote, backslash or control character, eight at a time.

@@ -61,10 +61,12 @@ impl Walk<'_, '_> {
         let table = self.table;
         match &table.nodes[node].rule {
             Rule::Any => self.scan.skip(self.names, levels).map(of_kind),
-            Rule::Null => self.scan.word(b"null", Kind::Null).map(of_kind),
+            Rule::Null => valid(self.scan.eat_word(b"null"), of_kind(Kind::Null)),
             Rule::Boolean if self.scan.eat_word(b"true") => Ok(of_kind(Kind::True)),
-            Rule::Boolean => self.scan.word(b"false", Kind::False).map(of_kind),
-            Rule::Double if self.scan.peek() == Some(b'~') => self.scan.not_finite().map(of_kind),
+            Rule::Boolean => valid(self.scan.eat_word(b"false"), of_kind(Kind::False)),
+            Rule::Double if self.scan.peek() == Some(b'~') => {
+                self.scan.not_finite().map(|_| of_kind(Kind::NotFinite))
+            }
             rule @ (Rule::Integer(_) | Rule::Number | Rule::Double) => of_number(rule, &self.scan.number()?),
             Rule::Text => self.scan.string().map(|text| of_kind(text.kind())),
             Rule::Base64(least, most) => {
