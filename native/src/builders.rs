@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{Array, ArrayRef, BinaryArray, StringArray, StructArray};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, StructArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Fields};
+use arrow_schema::ArrowError;
 
 use crate::why::{Done, Why};
 
@@ -57,9 +56,9 @@ pub struct TextColumn {
 }
 
 impl TextColumn {
-    pub fn new(rows: usize, bytes: usize) -> Self {
+    pub fn new(rows: usize) -> Self {
         TextColumn {
-            data: Vec::with_capacity(bytes),
+            data: Vec::new(),
             offsets: Offsets::new(rows),
             valid: BooleanBufferBuilder::new(rows),
             is_there: false,
@@ -127,37 +126,14 @@ impl TextColumn {
     }
 }
 
-/// A column of lists of texts.
-#[derive(Default)]
-pub struct TextLists(ListBuilder<StringBuilder>);
-
-impl TextLists {
-    pub fn has_room(&self) -> bool {
-        self.0.values_ref().values_slice().len() < MOST_BYTES
-    }
-
-    /// End a row that has a list, or NULL.
-    pub fn end<'t>(&mut self, items: Option<impl Iterator<Item = &'t [u8]>>) -> Done {
-        let is_there = items.is_some();
-        for item in items.into_iter().flatten() {
-            self.0.values().append_value(std::str::from_utf8(item).map_err(|_| Why::Text)?);
-        }
-        self.0.append(is_there);
-        Ok(())
-    }
-
-    pub fn finish(mut self) -> ArrayRef {
-        Arc::new(self.0.finish())
-    }
-}
-
-pub fn field(name: &str, kind: &DataType) -> Field {
-    Field::new(name, kind.clone(), true)
-}
-
 pub fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
     let found = NullBuffer::new(valid.finish());
     (found.null_count() > 0).then_some(found)
+}
+
+/// Return columns, in which values may be NULL.
+pub fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch, ArrowError> {
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true)))
 }
 
 /// Return a column of structs.
@@ -165,7 +141,6 @@ pub fn structs<const N: usize>(
     columns: [(&str, ArrayRef); N],
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef, ArrowError> {
-    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    let (fields, arrays, _) = StructArray::from(batch(columns)?).into_parts();
     Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
 }

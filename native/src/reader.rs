@@ -15,7 +15,7 @@ use crate::table::parse::table;
 use crate::table::tape::{Extra, Known, Message, Tape};
 use crate::table::uses::Uses;
 use crate::table::walk::Walk;
-use crate::why::{Done, Why};
+use crate::why::Why;
 
 /// Reads messages by a table.
 pub struct Reader {
@@ -148,7 +148,7 @@ impl Reader {
     }
 
     fn scan<'t>(&self, text: &'t [u8]) -> Scan<'t> {
-        Scan { is_marked: self.table.is_msgpack, ..Scan::new(text, self.table.is_exact) }
+        Scan { is_marked: self.table.is_msgpack, ..Scan::new(text) }
     }
 
     /// Write the row of one message.
@@ -172,36 +172,24 @@ impl Reader {
             is_foreseeing: false,
         };
         let root = walk.message().map_err(|why| Declined { why, node: walk.blamed })?;
-        let message = Message { text, tape: &work.tape, exact: self.table.is_exact };
-        let input = Input { message, root, key };
-        self.row(&input, columns, &mut work.scratch, &mut work.uses)?;
-        Ok(())
-    }
-
-    /// Write the row of a message that was read.
-    fn row(
-        &self,
-        input: &Input,
-        columns: &mut Columns,
-        scratch: &mut Scratch,
-        uses: &mut Vec<usize>,
-    ) -> Done {
-        let Input { message, root, .. } = input;
-        let name = |(start, end): (usize, usize)| &message.text[start..end];
+        let message = Message { text, tape: &work.tape };
+        let name = |(start, end): (usize, usize)| &text[start..end];
         let is_foreign = |found: &[u8]| self.foreign.iter().any(|other| other == found);
         let is_other = |extra: &Extra| {
             is_foreign(name(extra.name)) || (self.is_beside_flat && extra.value.kind == Kind::Object)
         };
         if message.tape.extras.iter().any(is_other) {
-            return Err(Why::Format);
+            return Err(Why::Format.into());
         }
+        let (uses, scratch) = (&mut work.uses, &mut work.scratch);
         uses.clear();
         scratch.notes.clear();
-        Uses { table: &self.table, found: uses }.of(self.table.root, root, message)?;
-        let rest = self.adapter.row(input, scratch, columns)?;
+        Uses { table: &self.table, found: uses }.of(self.table.root, &root, &message)?;
+        let rest = self.adapter.row(&Input { message, root, key }, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
         let effect = effect(columns, &rest);
         let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
-        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)
+        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)?;
+        Ok(())
     }
 }

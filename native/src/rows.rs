@@ -199,5 +199,5 @@ pub fn old_key<'k>(
 /// Tell whether a value is text or an integer: those that look different are not equal.
 fn is_simple(value: &[u8]) -> bool {
     let is_integer = |found: Number| found.integer.is_some() && found.text.len() == value.len();
-    value.first() == Some(&b'"') || number(value, false).is_some_and(is_integer)
+    value.first() == Some(&b'"') || number(value).is_some_and(is_integer)
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
-use arrow_schema::{ArrowError, Fields, Schema};
+use arrow_schema::ArrowError;
 use memchr::memmem::Finder;
 
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, field};
+use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::writing::named;
@@ -23,7 +23,7 @@ const TYPE: &[u8] = b"\"type\":";
 /// declined.
 pub fn carried(afters: &BinaryArray, attributes: &BinaryArray) -> Result<RecordBatch, ArrowError> {
     let count = afters.len().min(attributes.len());
-    let (mut texts, mut declined) = (TextColumn::new(count, 0), Vec::with_capacity(count));
+    let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
     let (mut names, finder) = (Names::default(), Finder::new(TYPE));
     let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
     for i in 0..count {
@@ -40,11 +40,7 @@ pub fn carried(afters: &BinaryArray, attributes: &BinaryArray) -> Result<RecordB
         texts.end().map_err(no_room)?;
         declined.push(done.is_err());
     }
-    let columns =
-        [("columns", texts.finish(true)?), ("declined", Arc::new(BooleanArray::from(declined)) as _)];
-    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    batch([("columns", texts.finish(true)?), ("declined", Arc::new(BooleanArray::from(declined)))])
 }
 
 /// Tell whether attributes say that the text of a bin represents bytes; Python says of which.
@@ -60,7 +56,7 @@ fn one(after: &[u8], names: &mut Names, texts: &mut TextColumn) -> Done {
     let mark = names.open();
     let out = texts.open();
     out.push(b'{');
-    let mut scan = Scan::new(after, false);
+    let mut scan = Scan::new(after);
     scan.object(|scan, name| {
         scan.name(name, mark, names)?;
         let at = scan.at;

@@ -213,7 +213,7 @@ fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     let raw = message.raw(slot);
     let mut text = Vec::with_capacity(raw.len());
     raw.get(1..raw.len() - 1).and_then(|content| unescape(content, &mut text)).ok_or(Why::Value)?;
-    let mut scan = Scan::new(&text, false);
+    let mut scan = Scan::new(&text);
     scan.blanks();
     let start = scan.at;
     scan.skip(&mut Names::default(), LEVELS)?;
@@ -221,7 +221,7 @@ fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     if !scan.is_at_end() {
         return Err(Why::Value);
     }
-    let mut scan = Scan::new(&text[..end], false);
+    let mut scan = Scan::new(&text[..end]);
     scan.at = start;
     scan.write(out)
 }

@@ -53,7 +53,7 @@ impl RecordKey {
         let map = self.members(text)?;
         self.is_base64 = true;
         let RecordKey { row, data, tape, is_base64, .. } = self;
-        let message = Message { text, tape, exact: true };
+        let message = Message { text, tape };
         // Python reports leniencies of rows, and not of their keys.
         let (mut next, mut notes) = (0, Notes::new());
         write_row(&map, &message, row, data, |name, slot, out| {
@@ -70,7 +70,7 @@ impl RecordKey {
 
     /// Read the members of the object that a text is.
     fn members(&mut self, text: &[u8]) -> Done<Slot> {
-        let mut scan = Scan::new(text, true);
+        let mut scan = Scan::new(text);
         scan.blanks();
         let (slots, names) = (&mut self.tape.slots, &mut self.names);
         let mark = names.open();

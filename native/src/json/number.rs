@@ -6,20 +6,18 @@ const EXACT: usize = 15;
 /// Characters of an integer that fits into 64 bits whatever its digits are.
 const SHORT: usize = 18;
 
-/// A number of JSON text.
+/// A number of JSON text, which msgspec writes as it stands there.
 #[derive(Clone, Copy)]
 pub struct Number<'a> {
     pub text: &'a [u8],
     /// Its value if it is written as an integer.
     pub integer: Option<i64>,
-    /// Whether msgspec writes it as it stands there.
-    pub is_plain: bool,
 }
 
 /// Read the number that text begins with. Exponents, -0, integers beyond 64 bits, tiny and huge
-/// numbers are declined, and if `exact` those that binary64 does not hold.
+/// numbers are declined, and those that msgspec writes otherwise.
 #[inline]
-pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
+pub fn number(text: &[u8]) -> Option<Number<'_>> {
     let sign = usize::from(text.first() == Some(&b'-'));
     let whole = digits(&text[sign..]);
     if whole == 0 || (whole > 1 && text[sign] == b'0') {
@@ -27,7 +25,7 @@ pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
     }
     let point = sign + whole;
     match text.get(point) {
-        Some(b'.') => fraction(text, point, exact),
+        Some(b'.') => fraction(text, point),
         Some(b'e' | b'E') => None,
         _ => integer(&text[..point]),
     }
@@ -43,7 +41,7 @@ fn integer(text: &[u8]) -> Option<Number<'_>> {
     if text == b"-0" {
         return None;
     }
-    Some(Number { text, integer: Some(value(text)?), is_plain: true })
+    Some(Number { text, integer: Some(value(text)?) })
 }
 
 /// Tell whether an integer has so many bits at most.
@@ -65,36 +63,22 @@ fn value(text: &[u8]) -> Option<i64> {
     Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
 }
 
-fn fraction(text: &[u8], point: usize, exact: bool) -> Option<Number<'_>> {
+fn fraction(text: &[u8], point: usize) -> Option<Number<'_>> {
     let count = digits(&text[point + 1..]);
     let end = point + 1 + count;
     if count == 0 || matches!(text.get(end), Some(b'e' | b'E')) {
         return None;
     }
-    let text = &text[..end];
-    let tail = &text[point + 1..];
+    let (text, tail) = (&text[..end], &text[point + 1..end]);
+    let number = Number { text, integer: None };
     let is_tidy = count == 1 || text[end - 1] != b'0';
     if end <= EXACT && is_tidy && !tail.starts_with(b"000") {
-        return Some(Number { text, integer: None, is_plain: true });
+        return Some(number);
     }
-    let value: f64 = parsed(text)?;
-    if !is_written_plainly(value) {
-        return None;
-    }
-    if value == 0.0 && tail.iter().any(|c| *c != b'0') {
-        return None;
-    }
+    let value = parsed(text).filter(|value| is_written_plainly(*value))?;
     let mut shortest = Vec::with_capacity(24);
     write_float(value, &mut shortest);
-    let is_plain = shortest == text;
-    let is_held = is_plain || !exact || without_zeros(&shortest) == without_zeros(text);
-    is_held.then_some(Number { text, integer: None, is_plain })
-}
-
-/// Return the text of a fraction without the zeros that it ends with.
-fn without_zeros(text: &[u8]) -> &[u8] {
-    let zeros = text.iter().rev().take_while(|c| **c == b'0').count();
-    &text[..text.len() - zeros]
+    (shortest == text).then_some(number)
 }
 
 /// Tell whether a number is written without an exponent.

@@ -57,17 +57,15 @@ impl<'a> Text<'a> {
 pub struct Scan<'a> {
     pub text: &'a [u8],
     pub at: usize,
-    /// How often the text differed from what msgspec writes: blanks, escapes, spelt-out numbers.
+    /// How often the text differed from what msgspec writes: blanks, escapes.
     pub untidy: usize,
-    /// Whether numbers that binary64 does not hold are declined.
-    pub exact: bool,
     /// Whether it is the text of MessagePack, which has marks that JSON lacks.
     pub is_marked: bool,
 }
 
 impl<'a> Scan<'a> {
-    pub fn new(text: &'a [u8], exact: bool) -> Self {
-        Scan { text, at: 0, untidy: 0, exact, is_marked: false }
+    pub fn new(text: &'a [u8]) -> Self {
+        Scan { text, at: 0, untidy: 0, is_marked: false }
     }
 
     #[inline]
@@ -178,12 +176,11 @@ impl<'a> Scan<'a> {
     #[inline]
     pub fn number(&mut self) -> Done<Number<'a>> {
         let rest = &self.text[self.at..];
-        let Some(found) = number(rest, self.exact) else {
+        let Some(found) = number(rest) else {
             let begins_one = matches!(rest, [b'-' | b'0'..=b'9', ..]);
             return Err(if begins_one { Why::Number } else { Why::Text });
         };
         self.at += found.text.len();
-        self.untidy += usize::from(!found.is_plain);
         Ok(found)
     }
 

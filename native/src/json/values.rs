@@ -1,7 +1,6 @@
 //! Whole values of JSON text: passed over, or written as msgspec writes them.
 
 use super::names::Names;
-use super::number::{Number, parsed, write_float};
 use super::scan::{Kind, LEVELS, Scan, Text};
 use super::text::write_text;
 use crate::why::{Done, Why};
@@ -11,10 +10,6 @@ trait Sink {
     fn put(&mut self, _: &[u8]) {}
 
     fn text(&mut self, _: &Text) -> Done {
-        Ok(())
-    }
-
-    fn number(&mut self, _: &Number) -> Done {
         Ok(())
     }
 
@@ -32,15 +27,6 @@ impl Sink for &mut Vec<u8> {
 
     fn text(&mut self, text: &Text) -> Done {
         write_text(text.content, text.is_escaped, self).ok_or(Why::Text)
-    }
-
-    fn number(&mut self, number: &Number) -> Done {
-        if number.is_plain {
-            self.extend_from_slice(number.text);
-        } else {
-            write_float(parsed(number.text).ok_or(Why::Number)?, self);
-        }
-        Ok(())
     }
 
     fn end(&mut self, c: u8) {
@@ -114,7 +100,7 @@ impl Scan<'_> {
             b'n' => self.word(b"null", Kind::Null, out)?,
             _ => {
                 let number = self.number()?;
-                out.number(&number)?;
+                out.put(number.text);
                 if number.integer.is_some() { Kind::Integer } else { Kind::Float }
             }
         })

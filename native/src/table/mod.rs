@@ -25,8 +25,6 @@ pub struct Table {
     pub has_batches: bool,
     /// Whether messages are MessagePack, and not JSON.
     pub is_msgpack: bool,
-    /// Whether numbers that binary64 does not hold are decimals.
-    pub is_exact: bool,
     /// SHA-256 of the text, as hex.
     pub digest: String,
     /// Names of leniencies.

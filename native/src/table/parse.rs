@@ -36,7 +36,6 @@ pub fn table(text: &str) -> Option<Table> {
         root: index(body.get("root")?)?,
         has_batches: body.get("batches")?.as_bool()?,
         is_msgpack: body.get("encoding")?.as_str()? == "msgpack",
-        is_exact: body.get("exact")?.as_bool()?,
         digest,
         leniencies: found.leniencies,
         by_name: found.names,

@@ -95,7 +95,7 @@ impl Known {
 
     /// Return the text as a message of its own; its numbers are not written.
     pub fn message(&self) -> Message<'_> {
-        Message { text: &self.text, tape: &self.tape, exact: true }
+        Message { text: &self.text, tape: &self.tape }
     }
 
     /// Return what an adapter makes of it, which is made once: it is always of one type.
@@ -115,7 +115,6 @@ impl Known {
 pub struct Message<'m> {
     pub text: &'m [u8],
     pub tape: &'m Tape,
-    pub exact: bool,
 }
 
 impl<'m> Message<'m> {
@@ -171,7 +170,7 @@ impl<'m> Message<'m> {
             out.extend_from_slice(self.raw(slot));
             return Ok(());
         }
-        let mut scan = Scan::new(&self.text[..slot.end as usize], self.exact);
+        let mut scan = Scan::new(&self.text[..slot.end as usize]);
         scan.at = slot.start as usize;
         scan.write(out)
     }

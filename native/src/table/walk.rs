@@ -162,7 +162,7 @@ impl Walk<'_, '_> {
         let (mut tape, table) = (Tape::default(), self.table);
         let mut walk = Walk {
             table,
-            scan: Scan::new(text, table.is_exact),
+            scan: Scan::new(text),
             tape: &mut tape,
             names: &mut Names::default(),
             cache: self.cache,
@@ -171,7 +171,7 @@ impl Walk<'_, '_> {
         };
         let slot = walk.value(node, LEVELS)?;
         let mut uses = Vec::new();
-        let message = Message { text, tape: &tape, exact: table.is_exact };
+        let message = Message { text, tape: &tape };
         Uses { table, found: &mut uses }.of(node, &slot, &message)?;
         let known = Known::new(text, tape, slot, uses);
         let bytes = known.bytes();

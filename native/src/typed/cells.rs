@@ -7,7 +7,7 @@ use crate::json::base64::decode;
 use crate::json::number::{has_bits, number, parsed};
 use crate::json::scan::Scan;
 use crate::json::text::unescape;
-use crate::json::times::{DAY, TIMES, read_date, read_time};
+use crate::json::times::{DAY, read_date, read_time};
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -42,7 +42,7 @@ fn scalar(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Op
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if means.is_of_log() => {
             match content(text).filter(|_| *kind != ColumnKind::Json) {
                 Some(content) => unescape(content, store.open())?,
-                None => Scan::new(text, true).write(store.open()).ok()?,
+                None => Scan::new(text).write(store.open()).ok()?,
             }
         }
         (ColumnKind::Text(reading), Store::Texts(store)) => {
@@ -79,13 +79,9 @@ fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
         ColumnKind::Integer(bits) if is_json => parsed(text).filter(|value| has_bits(*value, *bits)),
         ColumnKind::Date if is_of_log || matches!(means, Means::Date | Means::Time) => {
             let text = content(text)?;
-            let midnight = || read_time(text).filter(|(clock, _)| clock % DAY == 0);
-            read_date(text).or_else(|| Some(midnight()?.0 / DAY))
+            read_date(text).or_else(|| Some(read_time(text).filter(|time| time % DAY == 0)? / DAY))
         }
-        ColumnKind::Time(is_clock) if is_of_log || means == Means::Time => {
-            let (clock, offset) = read_time(content(text)?)?;
-            Some(if *is_clock { clock } else { clock - offset }).filter(|time| TIMES.contains(time))
-        }
+        ColumnKind::Time(_) if is_of_log || means == Means::Time => read_time(content(text)?),
         _ => None,
     }
 }
@@ -94,7 +90,7 @@ fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
 fn double(means: Means, text: &[u8]) -> Option<f64> {
     if means.is_of_log() {
         let text = content(text).filter(|_| means == Means::ChangeText).unwrap_or(text);
-        let found = number(text, true).filter(|found| found.text.len() == text.len())?;
+        let found = number(text).filter(|found| found.text.len() == text.len())?;
         let is_exact = found.integer.is_none_or(|value| value.unsigned_abs() <= EXACT);
         return parsed(text).filter(|_| is_exact);
     }

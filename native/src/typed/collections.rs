@@ -7,7 +7,7 @@ use arrow_buffer::BooleanBufferBuilder;
 use arrow_schema::{ArrowError, DataType, Fields};
 
 use super::store::Store;
-use crate::builders::{Offsets, nulls};
+use crate::builders::{Offsets, TextColumn, nulls};
 use crate::why::Done;
 
 /// A column of arrays, of maps, or of structs.
@@ -19,13 +19,26 @@ pub struct Nested {
     count: usize,
     ends: Offsets,
     valid: BooleanBufferBuilder,
-    pub is_there: bool,
+    is_there: bool,
 }
 
 impl Nested {
     pub fn new(items: Vec<Store>, is_struct: bool, rows: usize) -> Self {
         let (ends, valid) = (Offsets::new(rows), BooleanBufferBuilder::new(rows));
         Nested { items, is_struct, count: 0, ends, valid, is_there: false }
+    }
+
+    /// Begin a column of arrays of texts.
+    pub fn texts(rows: usize) -> Self {
+        Nested::new(vec![Store::Texts(TextColumn::new(0))], false, rows)
+    }
+
+    /// Add a text to the array of the row.
+    pub fn put_text(&mut self, text: &[u8]) -> Done {
+        if let [Store::Texts(texts)] = self.items.as_mut_slice() {
+            texts.put(text);
+        }
+        self.end_item(false)
     }
 
     /// Begin the value of a row, which is not NULL then.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
-use arrow_schema::{ArrowError, Fields, Schema};
+use arrow_schema::{ArrowError, Schema};
 
 use super::RowType;
 use super::collections::Nested;
@@ -11,7 +11,7 @@ use super::kinds::ColumnKind;
 use super::nested::put;
 use super::store::Store;
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, field};
+use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
@@ -62,7 +62,7 @@ impl FitType {
     /// rows, NULL without a row, and which pairs of both are declined: what those have is of no use.
     pub fn fitted(&self, keys: &BinaryArray, afters: &BinaryArray) -> Result<RecordBatch, ArrowError> {
         let count = keys.len().min(afters.len());
-        let (mut texts, mut declined) = (TextColumn::new(count, 0), Vec::with_capacity(count));
+        let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
         let (mut named, mut content) = (self.key.column(count), self.row.column(count));
         let mut work = Work { names: Names::default(), places: Vec::new() };
         let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
@@ -83,15 +83,12 @@ impl FitType {
             content.end(is_declined).map_err(no_room)?;
             declined.push(is_declined);
         }
-        let columns = [
+        batch([
             ("key", texts.finish(true)?),
             ("named", named.finish(&self.key.data_type())?),
             ("content", content.finish(&self.row.data_type())?),
-            ("declined", Arc::new(BooleanArray::from(declined)) as _),
-        ];
-        let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-        let arrays = columns.into_iter().map(|(_, array)| array).collect();
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+            ("declined", Arc::new(BooleanArray::from(declined))),
+        ])
     }
 
     /// Put a key, which has all columns of its type and no others, and write it again.
@@ -119,7 +116,7 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mu
     places.resize(kind.kinds.len(), None);
     image.open();
     let (mark, mut next) = (names.open(), 0);
-    let mut scan = Scan::new(text, true);
+    let mut scan = Scan::new(text);
     scan.blanks();
     scan.object(|scan, name| {
         let content = name.plain().ok_or(Why::Name)?;

@@ -16,7 +16,7 @@ use crate::json::writing::named;
 use crate::rows::Row;
 use crate::why::{Done, Why};
 use cells::fit;
-use collections::Nested;
+pub use collections::Nested;
 pub use fitting::FitType;
 use kinds::ColumnKind;
 use store::Store;

@@ -18,7 +18,7 @@ pub fn fit_nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Nest
         return Err(Why::Row);
     }
     store.open();
-    let mut scan = Scan::new(text, false);
+    let mut scan = Scan::new(text);
     match kind {
         ColumnKind::List(item) => scan.array(|scan| {
             put(item, means, value(scan)?, &mut store.items[0])?;

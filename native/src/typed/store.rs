@@ -67,10 +67,10 @@ impl Store {
             ColumnKind::Double | ColumnKind::Single => Store::Floats(Fixed::new(rows)),
             ColumnKind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
             ColumnKind::Text(_) | ColumnKind::Bytes(_) | ColumnKind::Json => {
-                Store::Texts(TextColumn::new(rows, 0))
+                Store::Texts(TextColumn::new(rows))
             }
             ColumnKind::List(kind) => nested(vec![item(kind)]),
-            ColumnKind::Map(kind) => nested(vec![Store::Texts(TextColumn::new(0, 0)), item(kind)]),
+            ColumnKind::Map(kind) => nested(vec![Store::Texts(TextColumn::new(0)), item(kind)]),
             ColumnKind::Pairs(kinds) => nested(kinds.iter().map(item).collect()),
             ColumnKind::Struct(kinds) => {
                 let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows));

@@ -1,6 +1,8 @@
 use arrow_array::{Array, StringArray};
+use arrow_schema::{DataType, Field};
 
-use crate::builders::{Offsets, TextColumn, TextLists};
+use crate::builders::{Offsets, TextColumn};
+use crate::typed::Nested;
 use crate::why::Why;
 
 /// An end that does not fit into 31 bits is declined.
@@ -17,7 +19,7 @@ fn offsets_are_checked() {
 /// A row without text is NULL, and one that is taken back leaves nothing.
 #[test]
 fn texts_are_rows() {
-    let mut column = TextColumn::new(0, 0);
+    let mut column = TextColumn::new(0);
     for text in [Some("a"), None, Some(""), Some("taken back"), Some("é")] {
         if let Some(text) = text {
             column.put(text.as_bytes());
@@ -36,7 +38,7 @@ fn texts_are_rows() {
 #[test]
 fn texts_are_utf8() {
     let column = |parts: [&[u8]; 2]| {
-        let mut column = TextColumn::new(0, 0);
+        let mut column = TextColumn::new(0);
         for part in parts {
             column.put(part);
             column.end().unwrap();
@@ -51,10 +53,14 @@ fn texts_are_utf8() {
 /// Lists have their items, and a list that is not there is NULL.
 #[test]
 fn lists_are_rows() {
-    let mut lists = TextLists::default();
-    lists.end(Some([b"a".as_slice(), b"b"].into_iter())).unwrap();
-    lists.end(None::<std::iter::Empty<_>>).unwrap();
-    lists.end(Some(std::iter::empty())).unwrap();
-    let found = lists.finish();
+    let mut lists = Nested::texts(0);
+    for items in [Some(["a", "b"].as_slice()), None, Some(&[])] {
+        if let Some(items) = items {
+            lists.open();
+            items.iter().for_each(|item| lists.put_text(item.as_bytes()).unwrap());
+        }
+        lists.end(false).unwrap();
+    }
+    let found = lists.finish(&DataType::List(Field::new_list_field(DataType::Utf8, true).into())).unwrap();
     assert_eq!((found.len(), found.null_count(), found.is_null(1)), (3, 1, true));
 }
