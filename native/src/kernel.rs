@@ -8,7 +8,7 @@ use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 use crate::border::guarded;
 use crate::builders::MOST_BYTES;
 use crate::columns::Columns;
-use crate::formats::Options;
+use crate::formats::{Key, Options};
 use crate::msgpack::begins_array;
 use crate::reader::{Declined, Reader, Workspace};
 use crate::typed::RowType;
@@ -81,31 +81,25 @@ impl State {
         values: &BinaryArray,
         keys: Option<&BinaryArray>,
     ) -> Result<(RecordBatch, Int32Array), Why> {
-        let mut columns = Columns::new(values.len(), self.row.as_ref());
-        let mut work = Workspace::default();
+        let mut work = Workspace::new(Columns::new(values.len(), self.row.as_ref()));
         for i in 0..values.len() {
             let value = values.is_valid(i).then(|| values.value(i));
             let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
-            self.one(value, key, &mut columns, &mut work)?;
+            self.one(value, key, &mut work)?;
         }
-        columns.finish().map_err(|_| Why::Size)
+        work.columns.finish().map_err(|_| Why::Size)
     }
 
     /// Write the rows of a message; those of one that is declined are dead, and at least one.
-    fn one(
-        &mut self,
-        value: Option<&[u8]>,
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Done {
-        let start = columns.rows();
-        let has_room = columns.has_room() && value.is_none_or(|value| value.len() < MOST_BYTES);
+    fn one(&mut self, value: Option<&[u8]>, key: Key, work: &mut Workspace) -> Done {
+        let start = work.columns.rows();
+        let has_room = work.columns.has_room() && value.is_none_or(|value| value.len() < MOST_BYTES);
         let done = match value {
             None => Err((self.last, Why::Null.into())),
             Some(_) if !has_room => Err((self.last, Why::Size.into())),
-            Some(value) => self.read(value, key, columns, work),
+            Some(value) => self.read(value, key, work),
         };
+        let columns = &mut work.columns;
         if let Err((reader, declined)) = done {
             columns.end_dead()?;
             *self.declined.entry(self.readers[reader].label(declined)).or_default() += 1;
@@ -115,14 +109,8 @@ impl State {
 
     /// Write the rows of a message by the reader of its format: the one that takes it, and mostly the
     /// one that took the last message.
-    fn read(
-        &mut self,
-        bytes: &[u8],
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Result<(), (usize, Declined)> {
-        let start = columns.rows();
+    fn read(&mut self, bytes: &[u8], key: Key, work: &mut Workspace) -> Result<(), (usize, Declined)> {
+        let start = work.columns.rows();
         let (is_alone, is_msgpack) = (self.readers.len() == 1, begins_array(bytes));
         let last = self.last;
         let mut blamed: Option<(usize, Declined)> = None;
@@ -131,7 +119,7 @@ impl State {
             if !is_alone && reader.table.is_msgpack != is_msgpack {
                 continue;
             }
-            let done = guarded(|| reader.bytes(bytes, key, columns, work));
+            let done = guarded(|| reader.bytes(bytes, key, work));
             let Err(declined) = done.unwrap_or(Err(Why::Panic.into())) else {
                 self.last = place;
                 return Ok(());
@@ -140,7 +128,7 @@ impl State {
                 blamed = Some((place, declined));
             }
             // What has begun a row is of this format, and so is a batch of which a row was read.
-            if !declined.is_of_bytes() || columns.rows() > start {
+            if !declined.is_of_bytes() || work.columns.rows() > start {
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
-use super::bound::{Bound, arms, known_arm};
+use super::bound::{Bound, known_arm};
 use super::by_name::ByName;
 use super::change_table::ChangeTable;
 use super::members::{extras, members};
@@ -12,71 +12,52 @@ use crate::json::writing::{comma, named, word};
 use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
+use crate::table::uses::arm_at;
 use crate::why::{Done, Why};
+
+/// The properties of a bin.
+const BIN: [&str; 5] = ["name", "type", "value", "ordered", "order"];
 
 pub struct Aerospike {
     message: Bound<2>,
     bin: Bound<5>,
     records: Records,
-    bins: BinArms,
+    /// By the index of an arm.
+    kinds: Vec<BinKind>,
     /// Position of the digest in a key.
     digest: usize,
 }
 
-/// The arms of a bin.
-struct BinArms {
-    float: i64,
-    /// Kinds that are seen in the value.
-    plain: [i64; 4],
-    blob: i64,
-    list: i64,
-    map: i64,
+/// What an arm of a bin means.
+struct BinKind {
+    means: Means,
+    /// Whether the type is noted, which the value does not show.
+    is_noted: bool,
+    /// The property without which it is not noted.
+    flag: Option<usize>,
 }
 
-impl BinArms {
-    /// Return what the value of a bin is.
-    fn means(&self, arm: i64) -> Means {
-        if self.plain.contains(&arm) || arm == self.list || arm == self.map {
-            Means::Json
-        } else if arm == self.blob {
-            Means::Bytes
-        } else {
-            Means::Unknown
-        }
-    }
-
-    /// Write what the value of a bin does not show of its type, if there is something.
-    fn note(&self, arm: i64, parts: [&Slot; 4], message: &Message, out: &mut Vec<u8>) -> Done {
-        let [name, kind, ordered, order] = parts;
-        let flag = match arm {
-            arm if arm == self.list => ("ordered", ordered),
-            arm if arm == self.map => ("order", order),
-            _ => ("", name),
+impl BinKind {
+    fn new(title: &str) -> Self {
+        let (means, is_noted, flag) = match title {
+            "StrBin" | "BoolBin" | "IntBin" | "FloatBin" => (Means::Json, false, None),
+            "ListBin" => (Means::Json, true, Some(3)),
+            "MapBin" => (Means::Json, true, Some(4)),
+            "BlobBin" => (Means::Bytes, true, None),
+            _ => (Means::Unknown, true, None),
         };
-        if self.plain.contains(&arm) || flag.1.is_absent() {
-            return Ok(());
-        }
-        comma(out);
-        message.write(name, out)?;
-        out.extend_from_slice(b":{");
-        let parts = [("type", kind), flag];
-        members(if flag.0.is_empty() { &parts[..1] } else { &parts }, message, out)?;
-        out.push(b'}');
-        Ok(())
+        BinKind { means, is_noted, flag }
     }
 }
 
 impl Aerospike {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
-        let root = table.union(table.root)?;
         let bin = table.union(*table.by_name.get("Bin")?)?;
-        let plain = arms(bin, ["StrBin", "BoolBin", "IntBin", "FloatBin"])?;
-        let [blob, list, map] = arms(bin, ["BlobBin", "ListBin", "MapBin"])?;
         Some(Aerospike {
-            message: Bound::new(root, ["key", "bins"])?,
-            bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
+            message: Bound::new(table.union(table.root)?, ["key", "bins"])?,
+            bin: Bound::new(bin, BIN)?,
             records: Records::new(table, options)?,
-            bins: BinArms { float: plain[3], plain, blob, list, map },
+            kinds: bin.arms.iter().map(|arm| BinKind::new(&arm.title)).collect(),
             digest: table.positions(&["Key"], ["digest"])?[0],
         })
     }
@@ -85,15 +66,28 @@ impl Aerospike {
     fn bins(&self, bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
         scratch.begin_bins(out);
         for bin in message.elements(bins) {
-            let [name, kind, value, ordered, order] = self.bin.of(bin, message);
+            let parts = self.bin.of(bin, message);
+            let [name, kind, value, ..] = parts;
             scratch.begin_bin(name, message, out)?;
-            if bin.value == self.bins.float && value.kind == Kind::Float {
-                float(value, message, out)?;
+            if value.kind == Kind::Float {
+                float(value, message, out)?
             } else {
-                message.write(value, out)?;
+                message.write(value, out)?
             }
-            scratch.rows[1].end_value(self.bins.means(bin.value), out);
-            self.bins.note(bin.value, [name, kind, ordered, order], message, &mut scratch.bins)?;
+            let BinKind { means, is_noted, flag } = arm_at(&self.kinds, bin)?;
+            scratch.rows[1].end_value(*means, out);
+            if !is_noted || flag.is_some_and(|flag| parts[flag].is_absent()) {
+                continue;
+            }
+            let notes = &mut scratch.bins;
+            comma(notes);
+            message.write(name, notes)?;
+            notes.extend_from_slice(b":{");
+            members(&[("type", kind)], message, notes)?;
+            if let Some(flag) = *flag {
+                members(&[(BIN[flag], parts[flag])], message, notes)?;
+            }
+            notes.push(b'}');
         }
         out.push(b'}');
         Ok(())

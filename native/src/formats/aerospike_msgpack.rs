@@ -15,23 +15,31 @@ use crate::table::tape::{Message, Slot};
 use crate::table::{Meaning, Table};
 use crate::why::{Done, Why};
 
-/// Types of bins, and their words in the JSON form.
-const WORDS: [(&str, &str); 4] =
-    [("BlobBin", "blob"), ("MapBin", "map"), ("ListBin", "list"), ("GeojsonBin", "geojson")];
-
-/// Types whose values show them, and that have nothing more to say.
-const PLAIN: [&str; 4] = ["IntegerBin", "DoubleBin", "StringBin", "BooleanBin"];
+/// Types of bins, and their words in the JSON form; none of types whose values show them.
+const WORDS: [(&str, &str); 8] = [
+    ("IntegerBin", ""),
+    ("DoubleBin", ""),
+    ("StringBin", ""),
+    ("BooleanBin", ""),
+    ("BlobBin", "blob"),
+    ("MapBin", "map"),
+    ("ListBin", "list"),
+    ("GeojsonBin", "geojson"),
+];
 
 /// What the numbers in bins mean.
 struct Particles {
-    plain: [i64; 4],
-    words: [(i64, &'static str); 4],
-    map: i64,
-    list: i64,
+    words: Vec<(i64, &'static str)>,
     geojson: i64,
-    /// Words for the flags of a map, and whether the list of such flags is sorted.
-    orders: Vec<(i64, String)>,
-    is_sorted: Vec<(i64, bool)>,
+    flags: Vec<Flags>,
+}
+
+/// Flags of bins of a type, and what is noted for them, as JSON: nothing for maps without order.
+struct Flags {
+    kind: i64,
+    value: i64,
+    name: &'static str,
+    text: String,
 }
 
 pub struct AerospikeMsgpack {
@@ -52,58 +60,43 @@ impl Particles {
     fn new(table: &Table) -> Option<Self> {
         let arms = table.arms_of_rows("Bin")?;
         let tag = |title: &str| arms.iter().find(|(label, _)| *label == title)?.1;
-        let mut plain = [0; 4];
-        for (found, title) in plain.iter_mut().zip(PLAIN) {
-            *found = tag(title)?;
+        let words = WORDS.into_iter().map(|(title, word)| Some((tag(title)?, word)));
+        let mut flags = Vec::new();
+        for known in table.values("MapBin.flags")? {
+            let is_noted = known.means != "unordered";
+            let text = if is_noted { format!("\"{}\"", known.means) } else { String::new() };
+            flags.push(Flags { kind: tag("MapBin")?, value: known.value.as_i64()?, name: "order", text });
         }
-        let mut words = [(0, ""); 4];
-        for (found, (title, word)) in words.iter_mut().zip(WORDS) {
-            *found = (tag(title)?, word);
+        for known in table.values("ListBin.flags")? {
+            let text = (known.means == "ordered").to_string();
+            flags.push(Flags { kind: tag("ListBin")?, value: known.value.as_i64()?, name: "ordered", text });
         }
-        let orders = table.values("MapBin.flags")?.into_iter();
-        let orders = orders.map(|known| Some((known.value.as_i64()?, known.means.to_owned())));
-        let sorted = table.values("ListBin.flags")?.into_iter();
-        let sorted = sorted.map(|known| Some((known.value.as_i64()?, known.means == "ordered")));
-        Some(Particles {
-            plain,
-            words,
-            map: tag("MapBin")?,
-            list: tag("ListBin")?,
-            geojson: tag("GeojsonBin")?,
-            orders: orders.collect::<Option<_>>()?,
-            is_sorted: sorted.collect::<Option<_>>()?,
-        })
+        Some(Particles { words: words.collect::<Option<_>>()?, geojson: tag("GeojsonBin")?, flags })
     }
 
     /// Write what the column of a bin does not show of its type, if there is something.
     fn note(&self, name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
-        let order = self.orders.iter().find(|(known, _)| kind == self.map && *known == flags);
-        let is_sorted = self.is_sorted.iter().find(|(known, _)| kind == self.list && *known == flags);
-        if order.is_some_and(|(_, word)| word == UNORDERED) {
+        let found = self.words.iter().find(|(known, _)| *known == kind).map(|(_, word)| *word);
+        let known = self.flags.iter().find(|known| known.kind == kind && known.value == flags);
+        if (found == Some("") && flags == 0) || known.is_some_and(|known| known.text.is_empty()) {
             return;
         }
         named(name, out);
         out.push(b'{');
-        if !self.plain.contains(&kind) {
-            match self.words.iter().find(|(known, _)| *known == kind) {
-                Some((_, text)) => word("type", text, out),
-                None => number("type", kind, out),
-            }
+        match found {
+            Some("") => {}
+            Some(text) => word("type", text, out),
+            None => number("type", kind, out),
         }
-        if let Some((_, order)) = order {
-            word("order", order, out);
-        } else if let Some((_, is_sorted)) = is_sorted {
-            named(b"ordered", out);
-            out.extend_from_slice(if *is_sorted { b"true" } else { b"false" });
+        if let Some(Flags { name, text, .. }) = known {
+            named(name.as_bytes(), out);
+            out.extend_from_slice(text.as_bytes());
         } else if flags != 0 {
             number("flags", flags, out);
         }
         out.push(b'}');
     }
 }
-
-/// Meaning of the flags of a map that the server does not sort.
-const UNORDERED: &str = "unordered";
 
 impl AerospikeMsgpack {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
@@ -147,10 +140,8 @@ impl AerospikeMsgpack {
                 message.write(value, out)?;
             }
             scratch.rows[1].end_value(means(is_geojson, value, message.raw(value)), out);
-            if !particles.plain.contains(&kind.value) || flags.value != 0 {
-                let name = message.content(name).unwrap_or_default();
-                particles.note(name, kind.value, flags.value, &mut scratch.bins);
-            }
+            let name = message.content(name).unwrap_or_default();
+            particles.note(name, kind.value, flags.value, &mut scratch.bins);
         }
         out.push(b'}');
         Ok(())

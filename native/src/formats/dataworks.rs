@@ -5,46 +5,27 @@ use super::by_name::ByName;
 use super::change_table::{BEFORE, ChangeTable};
 use super::dataworks_schema::{TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
-use super::members::{extras, members};
+use super::members::extras;
 use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
-use crate::json::writing::{named, word, words};
+use crate::json::writing::{word, words};
 use crate::rows::{Means, Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
-use crate::table::node::Arm;
 use crate::table::tape::{ABSENT, Known, Message, Slot};
 use crate::why::{Done, Why};
-
-/// What an arm of the payload means.
-struct Operation {
-    op: String,
-    is_before: bool,
-    is_other: bool,
-}
-
-impl Operation {
-    /// Return what an arm is; none if it has no meaning yet. That of all other tags is kept whole.
-    fn new(arm: &Arm, op: Option<&str>) -> Option<Self> {
-        let is_before = op == Some(BEFORE);
-        let op = if is_before { "update" } else { op.or(arm.word.is_none().then_some("other"))? };
-        Some(Operation { op: op.to_owned(), is_before, is_other: arm.word.is_none() })
-    }
-}
 
 /// Columns that name the rows of tables without a primary key.
 const HIDDEN: [&[u8]; 3] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__", b"_drds_implicit_id_"];
 
 pub struct DataWorks {
-    message: Bound<3>,
-    payload: Bound<7>,
+    message: Bound<2>,
+    payload: Bound<4>,
     image: Bound<1>,
     table: ChangeTable,
     ddl: Bound<1>,
     schemas: TableSchemas,
-    /// By the index of an arm; none for a variant that has no meaning yet.
-    operations: Vec<Option<Operation>>,
     keys: ByName<Vec<Vec<u8>>>,
     images: ByName<RowImage>,
     /// Whether dates are those of clocks in UTC; others are declined.
@@ -55,18 +36,13 @@ pub struct DataWorks {
 
 impl DataWorks {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
-        let payload = table.union(*table.by_name.get("Payload")?)?;
-        let fields = ["op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"];
-        let changes = ChangeTable::new(table)?;
-        let operations = payload.arms.iter().zip(&changes.ops);
         Some(DataWorks {
-            message: Bound::new(table.union(table.root)?, ["schema", "payload", "version"])?,
-            payload: Bound::new(payload, fields)?,
+            message: Bound::new(table.union(table.root)?, ["schema", "payload"])?,
+            payload: Bound::named(table, "Payload", ["before", "after", "sequenceId", "ddl"])?,
             image: Bound::named(table, "Image", ["dataColumn"])?,
             ddl: Bound::named(table, "DdlStatement", ["text"])?,
             schemas: TableSchemas::new(table)?,
-            operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
-            table: changes,
+            table: ChangeTable::new(table)?,
             keys: ByName::keys(&options.key_columns)?,
             images: ByName::images(&options.row_image)?,
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
@@ -147,12 +123,14 @@ impl DataWorks {
 impl Adapter for DataWorks {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let [schema, payload, version] = self.message.of(&input.root, message);
+        let [schema, payload] = self.message.of(&input.root, message);
         let known = message.known(schema).ok_or(Why::Schema)?;
         let table = known.meaning(|known| self.table(known))?;
-        let operation = known_arm(&self.operations, payload)?;
-        let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message);
-        columns.of(Name::Op).put(operation.op.as_bytes());
+        let op = known_arm(&self.table.ops, payload)?;
+        let is_before = op == BEFORE;
+        let op = if is_before { "update" } else { op };
+        let [before, after, sequence, ddl] = self.payload.of(payload, message);
+        columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(self.table.system.as_bytes());
         for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
             columns.put(name, place.as_deref());
@@ -160,26 +138,13 @@ impl Adapter for DataWorks {
         columns.of(Name::Fingerprint).put(&table.fingerprint);
         let out = columns.of(Name::Attributes).open();
         out.extend_from_slice(&table.attributes);
-        if operation.is_other {
-            // All that it holds is kept.
-            members(&[("op", op), ("version", version)], message, out)?;
-            let held = [("before", before), ("after", after), ("sequence_id", sequence), ("scn", scn)];
-            named(b"payload", out);
-            out.push(b'{');
-            members(&held, message, out)?;
-            members(&[("timestamp", timestamp), ("ddl", ddl)], message, out)?;
-            out.push(b'}');
-            extras(message, out)?;
-            out.push(b'}');
-            return Ok(Rest::default());
-        }
-        let has_after = !operation.is_before && operation.op != "delete";
+        let has_after = !is_before && op != "delete";
         let after = if has_after { after } else { &ABSENT };
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
         let image = self.images.image(columns)?;
-        Self::keys((&operation.op, image), table, rows, columns)?;
+        Self::keys((op, image), table, rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;
@@ -193,7 +158,7 @@ impl Adapter for DataWorks {
         extras(message, out)?;
         out.push(b'}');
         Ok(Rest {
-            sequence: sequence_of(sequence, message, operation.is_before)?,
+            sequence: sequence_of(sequence, message, is_before)?,
             image,
             ..self.table.rest(message, &input.root)
         })

@@ -5,7 +5,7 @@ use super::by_name::ByName;
 use super::change_table::ChangeTable;
 use super::connect::{Connect, ConnectColumns, ConnectSchemas, write_declared};
 use super::members::extras;
-use super::record_key::is_cell;
+use super::record_key::{RecordKey, is_cell};
 use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
@@ -26,6 +26,8 @@ pub struct Lindorm {
     keys: ByName<Vec<Vec<u8>>>,
     families: Option<Vec<Vec<u8>>>,
     images: ByName<RowImage>,
+    /// What keys of records are.
+    keys_of_records: Table,
 }
 
 impl Lindorm {
@@ -39,6 +41,7 @@ impl Lindorm {
             keys: ByName::keys(&options.key_columns)?,
             families: options.column_families.as_deref().map(distinct),
             images: ByName::images(&options.row_image)?,
+            keys_of_records: RecordKey::table(),
         })
     }
 
@@ -89,7 +92,7 @@ impl Lindorm {
     ) -> Done<Style<'s>> {
         let columns = schema.map_or([None, None], |schema| schema.images.each_ref().map(Option::as_ref));
         let [before, after] = columns;
-        scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before))?;
+        scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before), &self.keys_of_records)?;
         let named = scratch.key.written();
         let message = &input.message;
         let keys = self.keys.of(|| self.table.place(message, &input.root))?.map(Vec::as_slice);

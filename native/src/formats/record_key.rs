@@ -3,11 +3,14 @@
 use super::Notes;
 use super::connect::{Column, ConnectColumns, write_declared};
 use super::values::ValueType;
+use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
-use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::rows::{Means, Row, Written, write_row};
-use crate::table::tape::{ABSENT, Message, NONE, Slot, Tape, short};
+use crate::table::Table;
+use crate::table::node::{Node, Rule};
+use crate::table::tape::{Message, Slot, Tape};
+use crate::table::walk::Walk;
 use crate::why::{Done, Why};
 
 /// First bytes of a key behind the prefix of a schema registry, or compressed by gzip or zstd.
@@ -36,9 +39,15 @@ impl RecordKey {
         Written { row: &self.row, data: &self.data }
     }
 
+    /// Return the table of keys: objects with any members.
+    pub fn table() -> Table {
+        let node = |rule| Node { rule, label: String::new(), is_lenient: false };
+        Table { nodes: vec![node(Rule::Map(1)), node(Rule::Any)], ..Table::default() }
+    }
+
     /// Read a key; without columns, values stay as JSON has them. A key that is no JSON object has no
     /// columns; one with a schema of its own is declined, and one that bytes around it may hide.
-    pub fn read(&mut self, key: Option<&[u8]>, columns: Option<&ConnectColumns>) -> Done {
+    pub fn read(&mut self, key: Option<&[u8]>, columns: Option<&ConnectColumns>, table: &Table) -> Done {
         self.row.reset(false);
         self.data.clear();
         self.tape.clear();
@@ -50,7 +59,8 @@ impl RecordKey {
             return if is_framed { Err(Why::Key) } else { Ok(()) };
         }
         std::str::from_utf8(text).map_err(|_| Why::Key)?;
-        let map = self.members(text)?;
+        let (tape, names) = (&mut self.tape, &mut self.names);
+        let map = Walk::new(table, text, tape, names, &mut Cache::of(0)).message()?;
         self.is_base64 = true;
         let RecordKey { row, data, tape, is_base64, .. } = self;
         let message = Message { text, tape };
@@ -66,29 +76,5 @@ impl RecordKey {
         })?;
         let has = |name: &[u8]| self.written().value(name).is_some();
         if has(b"schema") && has(b"payload") { Err(Why::Key) } else { Ok(()) }
-    }
-
-    /// Read the members of the object that a text is.
-    fn members(&mut self, text: &[u8]) -> Done<Slot> {
-        let mut scan = Scan::new(text);
-        scan.blanks();
-        let (slots, names) = (&mut self.tape.slots, &mut self.names);
-        let mark = names.open();
-        scan.object(|scan, name| {
-            scan.name(name, mark, names)?;
-            let (start, untidy) = (scan.at, scan.untidy);
-            let kind = scan.skip(names, LEVELS)?;
-            let end = short(name.start + name.content.len() + 1)?;
-            let name = Slot { kind: Kind::Text, start: short(name.start - 1)?, end, ..ABSENT };
-            slots.push(Slot { next: short(slots.len() + 2)?, ..name });
-            let is_plain = scan.untidy == untidy;
-            slots.push(Slot { kind, is_plain, start: short(start)?, end: short(scan.at)?, ..ABSENT });
-            Ok(())
-        })?;
-        if !scan.is_at_end() {
-            return Err(Why::Key);
-        }
-        let first = if slots.is_empty() { NONE } else { 0 };
-        Ok(Slot { kind: Kind::Object, first, ..ABSENT })
     }
 }

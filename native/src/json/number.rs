@@ -108,28 +108,21 @@ pub fn write_integer(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
+/// Tell whether a text is digits, with a sign and a point at most.
+pub fn is_decimal(text: &[u8]) -> bool {
+    let mut parts = text.strip_prefix(b"-").unwrap_or(text).split(|c| *c == b'.');
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    parts.next().is_some_and(is_digits) && parts.next().is_none_or(is_digits) && parts.next().is_none()
+}
+
 /// Write numeric text as Python writes the decimal that it stands for. Text that a decimal is not
 /// written as again is declined: with a plus sign, an exponent or superfluous zeros.
 pub fn write_decimal(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(unsigned);
-    let tail = match unsigned.get(whole) {
-        None => &[],
-        Some(b'.') => &unsigned[whole + 1..],
-        Some(_) => return None,
-    };
-    let is_spelt = whole > 0 && (whole == 1 || unsigned[0] != b'0');
-    let is_cut = unsigned.len() > whole && (tail.is_empty() || digits(tail) < tail.len());
-    if !is_spelt || is_cut || text.len() > 100 {
-        return None;
-    }
     // Below 1e-6 Python writes an exponent.
-    if unsigned[0] == b'0' && whole == 1 {
-        let zeros = tail.iter().take_while(|c| **c == b'0').count();
-        let leading = if zeros == tail.len() { zeros.saturating_sub(1) } else { zeros };
-        if leading > 5 || (zeros == tail.len() && tail.len() > 6) {
-            return None;
-        }
+    let is_odd = matches!(unsigned, [b'0', b'0'..=b'9', ..]) || unsigned.starts_with(b"0.00000");
+    if is_odd || !is_decimal(text) || text.len() > 100 {
+        return None;
     }
     out.push(b'"');
     out.extend_from_slice(text);

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 
 use node::{Node, Rule, Union};
 
+#[derive(Default)]
 pub struct Table {
     pub nodes: Vec<Node>,
     /// The node of a message.

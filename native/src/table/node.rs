@@ -135,8 +135,4 @@ impl Union {
     pub fn field(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|other| other == name.as_bytes())
     }
-
-    pub fn arm(&self, title: &str) -> Option<usize> {
-        self.arms.iter().position(|arm| arm.title == title)
-    }
 }

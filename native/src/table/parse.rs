@@ -84,16 +84,16 @@ impl Parser<'_> {
             "integer" => Rule::Integer(Integers {
                 least: given.get("least")?.as_i64()?,
                 most: given.get("most")?.as_i64()?,
-                of: if given.contains_key("of") { Some(integers(given.get("of")?)?) } else { None },
-                not: given.get("not").map_or(Some(Vec::new()), integers)?,
+                of: list(given.get("of"), Value::as_i64),
+                not: list(given.get("not"), Value::as_i64).unwrap_or_default(),
             }),
             "number" => Rule::Number,
             "double" => Rule::Double,
             "string" => Rule::Text,
             "base64" => Rule::Base64(index(given.get("least")?)?, index(given.get("most")?)?),
             "bytes" => Rule::Bytes(index(given.get("least")?)?, index(given.get("most")?)?),
-            "enum" => Rule::Enum(words(given.get("of")?)?),
-            "choice" => Rule::Choice(indices(given.get("of")?)?),
+            "enum" => Rule::Enum(list(given.get("of"), word)?),
+            "choice" => Rule::Choice(list(given.get("of"), index)?),
             "nullable" => Rule::Nullable(of()?),
             "repeated" => Rule::Repeated(of()?),
             "list" => Rule::List(of()?),
@@ -103,14 +103,12 @@ impl Parser<'_> {
             "rows" => Rule::Rows(rows(given)?),
             "object" => Rule::Union(self.union(given, &[given])?),
             "union" => {
-                let arms = indices(given.get("of")?)?;
-                let arms: Vec<_> =
-                    arms.iter().map(|arm| self.given.get(*arm).copied()).collect::<Option<_>>()?;
+                let arms = list(given.get("of"), |arm| self.given.get(index(arm)?).copied())?;
                 Rule::Union(self.union(given, &arms)?)
             }
             "flat" => Rule::Flat(Flat {
                 of: of()?,
-                needed: words(given.get("needed")?)?,
+                needed: list(given.get("needed"), word)?,
                 entries: index(given.get("entries")?)?,
             }),
             _ => Rule::Declined,
@@ -196,37 +194,31 @@ impl Parser<'_> {
 }
 
 fn rows(given: &Given) -> Option<RowsNode> {
-    let tags = given.get("tags")?.as_array()?.iter();
-    let tags = tags.map(|arm| arm.as_array()?.iter().map(tags_of).collect::<Option<Vec<_>>>());
-    let arms = tags.zip(indices(given.get("of")?)?).map(|(tags, node)| Some(RowArm { tags: tags?, node }));
-    Some(RowsNode { at: indices(given.get("at")?)?, arms: arms.collect::<Option<_>>()? })
+    let tags = list(given.get("tags"), |arm| list(Some(arm), tags_of))?.into_iter();
+    let nodes = list(given.get("of"), index)?;
+    let arms = tags.zip(nodes).map(|(tags, node)| RowArm { tags, node });
+    Some(RowsNode { at: list(given.get("at"), index)?, arms: arms.collect() })
+}
+
+fn list<'v, T>(value: Option<&'v Value>, each: impl FnMut(&'v Value) -> Option<T>) -> Option<Vec<T>> {
+    value?.as_array()?.iter().map(each).collect()
 }
 
 fn fields(given: &Given) -> Option<Vec<&Given>> {
-    given.get("fields")?.as_array()?.iter().map(Value::as_object).collect()
+    list(given.get("fields"), Value::as_object)
 }
 
 fn index(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }
 
-fn indices(value: &Value) -> Option<Vec<usize>> {
-    value.as_array()?.iter().map(index).collect()
-}
-
 /// Return tags; none where there are more than `Tags` has room for.
 fn tags_of(value: &Value) -> Option<Tags> {
-    let mut tags = Tags::default();
-    for (i, value) in integers(value)?.into_iter().enumerate() {
-        *tags.get_mut(i)? = value;
-    }
-    Some(tags)
+    let mut tags = list(Some(value), Value::as_i64)?;
+    tags.resize(tags.len().max(Tags::default().len()), 0);
+    tags.try_into().ok()
 }
 
-fn integers(value: &Value) -> Option<Vec<i64>> {
-    value.as_array()?.iter().map(Value::as_i64).collect()
-}
-
-fn words(value: &Value) -> Option<Vec<Vec<u8>>> {
-    value.as_array()?.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec())).collect()
+fn word(value: &Value) -> Option<Vec<u8>> {
+    Some(value.as_str()?.as_bytes().to_vec())
 }

@@ -85,6 +85,6 @@ impl Uses<'_> {
 }
 
 /// Return the arm that a slot says.
-fn arm_at<'a, T>(arms: &'a [T], slot: &Slot) -> Done<&'a T> {
+pub fn arm_at<'a, T>(arms: &'a [T], slot: &Slot) -> Done<&'a T> {
     usize::try_from(slot.value).ok().and_then(|place| arms.get(place)).ok_or(Why::Meaning)
 }

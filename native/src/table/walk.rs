@@ -38,6 +38,19 @@ pub struct Mark {
     names: usize,
 }
 
+impl<'w, 't> Walk<'w, 't> {
+    pub fn new(
+        table: &'w Table,
+        text: &'t [u8],
+        tape: &'w mut Tape,
+        names: &'w mut Names,
+        cache: &'w mut Cache<Known>,
+    ) -> Self {
+        let scan = Scan { is_marked: table.is_msgpack, ..Scan::new(text) };
+        Walk { table, scan, tape, names, cache, blamed: None, is_foreseeing: false }
+    }
+}
+
 impl Walk<'_, '_> {
     /// Read one message, and nothing behind it.
     pub fn message(&mut self) -> Done<Slot> {
@@ -160,16 +173,8 @@ impl Walk<'_, '_> {
             return Err(Why::Size);
         }
         let (mut tape, table) = (Tape::default(), self.table);
-        let mut walk = Walk {
-            table,
-            scan: Scan::new(text),
-            tape: &mut tape,
-            names: &mut Names::default(),
-            cache: self.cache,
-            blamed: None,
-            is_foreseeing: false,
-        };
-        let slot = walk.value(node, LEVELS)?;
+        let mut names = Names::default();
+        let slot = Walk::new(table, text, &mut tape, &mut names, self.cache).value(node, LEVELS)?;
         let mut uses = Vec::new();
         let message = Message { text, tape: &tape };
         Uses { table, found: &mut uses }.of(node, &slot, &message)?;

@@ -6,9 +6,9 @@ use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, Schema};
 
 use super::RowType;
+use super::cells::put;
 use super::collections::Nested;
 use super::kinds::ColumnKind;
-use super::nested::put;
 use super::store::Store;
 use crate::border::panic_on_demand;
 use crate::builders::{TextColumn, batch};
@@ -16,7 +16,6 @@ use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::write_string;
-use crate::json::times::{write_date, write_time};
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -120,17 +119,15 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mu
     scan.blanks();
     scan.object(|scan, name| {
         let content = name.plain().ok_or(Why::Name)?;
-        let column = if means == Means::KeyText {
-            Some(kind.index(content, next).ok_or(Why::Key)?)
-        } else {
-            kind.named(content, next)?
-        };
+        let column = kind.index(content, next)?;
         if column.is_none() {
             scan.name(name, mark, names)?;
         }
         let start = scan.at;
         scan.skip(names, LEVELS)?;
-        let Some(index) = column else { return Ok(()) };
+        let Some(index) = column else {
+            return if means == Means::KeyText { Err(Why::Key) } else { Ok(()) };
+        };
         if places[index].replace((start, scan.at)).is_some() {
             return Err(Why::Name);
         }
@@ -144,17 +141,13 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mu
 /// its column.
 fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     match (kind, store) {
-        (ColumnKind::Date, Store::Integers(store)) if text != b"null" => {
-            out.push(b'"');
-            write_date(*store.value()?, out)?;
+        // A time may stand for a date, and a clock does not show the zone.
+        (ColumnKind::Date, _) if text != b"null" => {
+            out.extend_from_slice(text.get(..11)?);
             out.push(b'"');
         }
-        (ColumnKind::Time(is_clock), Store::Integers(store)) if text != b"null" => {
-            out.push(b'"');
-            write_time(*store.value()?, out)?;
-            if *is_clock {
-                out.pop();
-            }
+        (ColumnKind::Time(true), _) if text != b"null" => {
+            out.extend_from_slice(text.strip_suffix(b"Z\"")?);
             out.push(b'"');
         }
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {

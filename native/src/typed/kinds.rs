@@ -23,8 +23,6 @@ pub enum ColumnKind {
     List(Box<ColumnKind>),
     /// Objects with any names, and the kind of their values.
     Map(Box<ColumnKind>),
-    /// Arrays of pairs of a key and a value.
-    Pairs(Box<[ColumnKind; 2]>),
     /// Objects with the names of a type.
     Struct(Vec<(Vec<u8>, ColumnKind)>),
     /// Nothing that the kernel knows.
@@ -79,12 +77,8 @@ impl ColumnKind {
                 let key = Self::new(key.data_type(), reading, readings, levels)?;
                 let kind = Self::new(value.data_type(), reading, readings, levels)?;
                 let is_text = matches!(key, ColumnKind::Text(_));
-                let kind = if is_text {
-                    ColumnKind::Map(Box::new(kind))
-                } else {
-                    ColumnKind::Pairs(Box::new([key, kind]))
-                };
-                known([value], kind)
+                let map = ColumnKind::Map(Box::new(kind));
+                if is_text { known([value], map) } else { ColumnKind::Unknown }
             }
             DataType::Struct(fields) => {
                 let kinds = Self::of_fields(fields, readings, levels)?;

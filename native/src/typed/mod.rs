@@ -4,7 +4,6 @@ mod cells;
 mod collections;
 mod fitting;
 mod kinds;
-mod nested;
 mod store;
 
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Fields, Schema};
 use crate::json::writing::named;
 use crate::rows::Row;
 use crate::why::{Done, Why};
-use cells::fit;
+use cells::put;
 pub use collections::Nested;
 pub use fitting::FitType;
 use kinds::ColumnKind;
@@ -62,33 +61,18 @@ impl RowType {
         DataType::Struct(self.fields.clone())
     }
 
-    /// Return the index of the only column that a name means, whatever its case.
+    /// Return the index of the column that a name means; one that differs from it in case is declined.
     ///
-    /// Declined are names beyond ASCII that differ in case: Python may know other cases.
-    fn named(&self, name: &[u8], next: usize) -> Done<Option<usize>> {
-        let found = self.index(name, next);
-        if found.is_some() || !self.is_other_case(name) {
-            return Ok(found);
-        }
-        let mut places =
-            (0..self.fields.len()).filter(|i| self.folded[*i].as_bytes().eq_ignore_ascii_case(name));
-        match (places.next(), places.next()) {
-            (Some(place), None) if name.is_ascii() => Ok(Some(place)),
-            (Some(_), Some(_)) if name.is_ascii() => Ok(None),
-            _ => Err(Why::Row),
-        }
-    }
-
-    /// Tell whether a name differs from that of a column in case only.
-    fn is_other_case(&self, name: &[u8]) -> bool {
-        std::str::from_utf8(name).map_or(true, |name| self.folded.contains(&name.to_lowercase()))
-    }
-
-    /// Return the index of a column; rows often have them in the order of the type, with gaps.
-    fn index(&self, name: &[u8], next: usize) -> Option<usize> {
+    /// Rows often have columns in the order of the type, with gaps.
+    fn index(&self, name: &[u8], next: usize) -> Done<Option<usize>> {
         let next = next.min(self.fields.len());
         let is_it = |i: &usize| self.fields[*i].name().as_bytes() == name;
-        (next..self.fields.len()).chain(0..next).find(is_it)
+        let found = (next..self.fields.len()).chain(0..next).find(is_it);
+        let is_other_case = |name: &str| self.folded.contains(&name.to_lowercase());
+        if found.is_none() && std::str::from_utf8(name).map_or(true, is_other_case) {
+            return Err(Why::Row);
+        }
+        Ok(found)
     }
 }
 
@@ -111,13 +95,9 @@ impl Images {
         let (mut next, mut is_whole) = (0, true);
         for cell in &row.cells {
             let (name, text) = (cell.name(data), cell.value(data));
-            if let Some(index) = kind.index(name, next) {
+            if let Some(index) = kind.index(name, next)? {
                 next = index + 1;
-                if text != b"null" {
-                    fit(&kind.kinds[index], cell.means, text, &mut stores[index])?;
-                }
-            } else if kind.is_other_case(name) {
-                return Err(Why::Row);
+                put(&kind.kinds[index], cell.means, text, &mut stores[index])?;
             } else {
                 if is_whole {
                     named(SIDES[side].as_bytes(), undeclared);

@@ -71,7 +71,6 @@ impl Store {
             }
             ColumnKind::List(kind) => nested(vec![item(kind)]),
             ColumnKind::Map(kind) => nested(vec![Store::Texts(TextColumn::new(0)), item(kind)]),
-            ColumnKind::Pairs(kinds) => nested(kinds.iter().map(item).collect()),
             ColumnKind::Struct(kinds) => {
                 let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows));
                 Store::Nested(Nested::new(fields.collect(), true, rows))
