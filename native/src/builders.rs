@@ -131,6 +131,11 @@ pub fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
     (found.null_count() > 0).then_some(found)
 }
 
+/// Return the error of a column that has no room for a row.
+pub fn no_room(_: Why) -> ArrowError {
+    ArrowError::MemoryError("a column is too long".to_owned())
+}
+
 /// Return columns, in which values may be NULL.
 pub fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true)))

@@ -82,8 +82,7 @@ impl State {
         keys: Option<&BinaryArray>,
     ) -> Result<(RecordBatch, Int32Array), Why> {
         let mut work = Workspace::new(Columns::new(values.len(), self.row.as_ref()));
-        for i in 0..values.len() {
-            let value = values.is_valid(i).then(|| values.value(i));
+        for (i, value) in values.iter().enumerate() {
             let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
             self.one(value, key, &mut work)?;
         }

@@ -7,14 +7,12 @@ use arrow_schema::ArrowError;
 use memchr::memmem::Finder;
 
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, batch};
+use crate::builders::{TextColumn, batch, no_room};
 use crate::json::names::Names;
+use crate::json::number::NOT_FINITE;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::writing::named;
 use crate::why::{Done, Why};
-
-/// Texts of floats that JSON has no number for.
-const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
 /// What attributes say of a bin whose value does not show its type.
 const TYPE: &[u8] = b"\"type\":";
@@ -25,14 +23,12 @@ pub fn carried(afters: &BinaryArray, attributes: &BinaryArray) -> Result<RecordB
     let count = afters.len().min(attributes.len());
     let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
     let (mut names, finder) = (Names::default(), Finder::new(TYPE));
-    let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
-    for i in 0..count {
-        let notes = attributes.is_valid(i).then(|| attributes.value(i));
+    for (after, notes) in afters.iter().zip(attributes) {
         let is_noted = notes.is_some_and(|notes| has_bytes(notes, &finder));
-        let done = match afters.is_valid(i) {
-            false => Ok(()),
-            true if is_noted => Err(Why::Row),
-            true => one(afters.value(i), &mut names, &mut texts),
+        let done = match after {
+            None => Ok(()),
+            Some(_) if is_noted => Err(Why::Row),
+            Some(after) => one(after, &mut names, &mut texts),
         };
         if done.is_err() {
             texts.take_back();

@@ -139,7 +139,7 @@ impl AerospikeMsgpack {
             } else {
                 message.write(value, out)?;
             }
-            scratch.rows[1].end_value(means(is_geojson, value, message.raw(value)), out);
+            scratch.rows[1].end_value(means(is_geojson, value), out);
             let name = message.content(name).unwrap_or_default();
             particles.note(name, kind.value, flags.value, &mut scratch.bins);
         }
@@ -175,28 +175,14 @@ fn number(name: &str, value: i64, out: &mut Vec<u8>) {
 }
 
 /// Return what the value of a bin is.
-fn means(is_geojson: bool, value: &Slot, text: &[u8]) -> Means {
+fn means(is_geojson: bool, value: &Slot) -> Means {
     match value.kind {
         _ if is_geojson => Means::Unknown,
         Kind::Bytes => Means::Bytes,
-        Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain && has_marks(text) => Means::Unknown,
+        // It may hold values that JSON lacks.
+        Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain => Means::Unknown,
         _ => Means::Json,
     }
-}
-
-/// Tell whether there are values in a text that JSON lacks.
-fn has_marks(text: &[u8]) -> bool {
-    let mut rest = text.iter();
-    while let Some(c) = rest.next() {
-        match c {
-            b'"' => {
-                while rest.next().is_some_and(|c| *c != b'"' && (*c != b'\\' || rest.next().is_some())) {}
-            }
-            b'\'' | b'~' | b'(' => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 /// Write the JSON value that a text holds; a text that the kernel does not read is declined.
@@ -206,13 +192,7 @@ fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     raw.get(1..raw.len() - 1).and_then(|content| unescape(content, &mut text)).ok_or(Why::Value)?;
     let mut scan = Scan::new(&text);
     scan.blanks();
-    let start = scan.at;
-    scan.skip(&mut Names::default(), LEVELS)?;
-    let end = scan.at;
-    if !scan.is_at_end() {
-        return Err(Why::Value);
-    }
-    let mut scan = Scan::new(&text[..end]);
-    scan.at = start;
-    scan.write(out)
+    scan.clone().skip(&mut Names::default(), LEVELS)?;
+    scan.write(out)?;
+    if scan.is_at_end() { Ok(()) } else { Err(Why::Value) }
 }

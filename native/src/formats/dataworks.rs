@@ -13,7 +13,7 @@ use crate::json::scan::Kind;
 use crate::json::writing::{word, words};
 use crate::rows::{Means, Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
-use crate::table::tape::{ABSENT, Known, Message, Slot};
+use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
 
 /// Columns that name the rows of tables without a primary key.
@@ -86,7 +86,7 @@ impl DataWorks {
     /// Write the key of a row, and the one before an update that moved the row to another.
     fn keys(
         (op, image): (&str, RowImage),
-        table: &TableSchema,
+        (table, primary_key): (&TableSchema, &[Vec<u8>]),
         rows: &[Row; 2],
         columns: &mut Columns,
     ) -> Done {
@@ -96,7 +96,7 @@ impl DataWorks {
         // What did not change need not be in an image that is not full.
         let rest = (image != RowImage::Full).then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
-        let names = key_names(&table.primary_key, value);
+        let names = key_names(primary_key, value);
         let Some(key) = key_of(&names, value)? else { return Ok(()) };
         let mut old = None;
         if op == "update" && after.row.is_there && before.row.is_there {
@@ -109,15 +109,6 @@ impl DataWorks {
         columns.put(Name::Key, Some(&key));
         Ok(())
     }
-
-    /// Return what a schema says, with the columns of the key that are given for its table.
-    fn table(&self, known: &Known) -> Done<TableSchema> {
-        let mut table = self.schemas.make(known, &self.table.apart)?;
-        if let Some(columns) = self.keys.of(|| Ok(table.source.each_ref().map(Option::as_deref)))? {
-            table.primary_key.clone_from(columns);
-        }
-        Ok(table)
-    }
 }
 
 impl Adapter for DataWorks {
@@ -125,31 +116,33 @@ impl Adapter for DataWorks {
         let message = &input.message;
         let [schema, payload] = self.message.of(&input.root, message);
         let known = message.known(schema).ok_or(Why::Schema)?;
-        let table = known.meaning(|known| self.table(known))?;
+        let table = known.meaning(|known| self.schemas.make(known))?;
         let op = known_arm(&self.table.ops, payload)?;
         let is_before = op == BEFORE;
         let op = if is_before { "update" } else { op };
         let [before, after, sequence, ddl] = self.payload.of(payload, message);
         columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(self.table.system.as_bytes());
-        for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
-            columns.put(name, place.as_deref());
+        let place = self.table.place(message, &input.root)?;
+        let place = place.map(|name| name.filter(|name| !name.is_empty()));
+        for (column, name) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(place) {
+            columns.put(column, name);
         }
         columns.of(Name::Fingerprint).put(&table.fingerprint);
-        let out = columns.of(Name::Attributes).open();
-        out.extend_from_slice(&table.attributes);
         let has_after = !is_before && op != "delete";
         let after = if has_after { after } else { &ABSENT };
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
         let image = self.images.image(columns)?;
-        Self::keys((op, image), table, rows, columns)?;
+        let primary_key = self.keys.of(|| Ok(place))?.unwrap_or(&table.primary_key);
+        Self::keys((op, image), (table, primary_key), rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;
         }
         let out = columns.of(Name::Attributes).open();
+        out.push(b'{');
         self.table.attributes(message, &input.root, out)?;
         if rows.iter().any(|row| row.is_there) {
             word("row_image", image.name(), out);

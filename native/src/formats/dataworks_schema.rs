@@ -1,7 +1,6 @@
 //! The schemas that stand in DataWorks messages: the types of columns, and the place of the table.
 
 use super::bound::Bound;
-use super::change_table::Parts;
 use super::declared::{Declared, fingerprint};
 use super::values::{NamedType, ValueType, types};
 use crate::table::Table;
@@ -11,15 +10,11 @@ use crate::why::{Done, Why};
 /// What the schema of a message says.
 #[derive(Default)]
 pub struct TableSchema {
-    /// Database, schema and table, where they are named.
-    pub source: [Option<Vec<u8>>; 3],
     /// The types of columns; none of one whose type is unknown.
     pub columns: Declared<Option<ValueType>>,
     /// In the order of their names.
     pub primary_key: Vec<Vec<u8>>,
     pub fingerprint: Vec<u8>,
-    /// Members of attributes, behind a brace.
-    pub attributes: Vec<u8>,
 }
 
 /// Reads schemas.
@@ -38,12 +33,11 @@ impl TableSchemas {
         })
     }
 
-    pub fn make(&self, known: &Known, parts: &Parts) -> Done<TableSchema> {
+    pub fn make(&self, known: &Known) -> Done<TableSchema> {
         let message = known.message();
         let content = |slot: &Slot| message.content(slot).ok_or(Why::Name);
         let [columns, primary_key] = self.schema.of(&known.slot, &message);
-        let mut made = TableSchema { attributes: vec![b'{'], ..TableSchema::default() };
-        made.fingerprint = fingerprint(&known.text);
+        let mut made = TableSchema { fingerprint: fingerprint(&known.text), ..TableSchema::default() };
         for column in message.elements(columns) {
             let [name, kind] = self.column.of(column, &message);
             made.columns.add(content(name)?, self.type_of(content(kind)?)?)?;
@@ -56,12 +50,6 @@ impl TableSchemas {
         }
         made.primary_key.sort_unstable();
         made.primary_key.dedup();
-        parts.write(&message, &known.slot, &mut made.attributes)?;
-        for (place, name) in made.source.iter_mut().zip(parts.names(&message, &known.slot)) {
-            if name.is_there() {
-                *place = Some(content(&name)?.to_vec()).filter(|name| !name.is_empty());
-            }
-        }
         Ok(made)
     }
 

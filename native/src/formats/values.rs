@@ -1,15 +1,12 @@
 //! Values by the types that schemas within messages declare.
 
 use crate::json::base64::{byte_count, decode};
-use crate::json::number::{has_bits, write_integral, write_unscaled};
+use crate::json::number::{NOT_FINITE, has_bits, write_integral, write_unscaled};
 use crate::json::scan::Kind;
 use crate::json::times::{write_date, write_time};
 use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
-
-/// Texts that stand for numbers that JSON lacks.
-const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ValueType {

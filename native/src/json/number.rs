@@ -6,6 +6,9 @@ const EXACT: usize = 15;
 /// Characters of an integer that fits into 64 bits whatever its digits are.
 const SHORT: usize = 18;
 
+/// Texts that stand for numbers that JSON lacks.
+pub const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+
 /// A number of JSON text, which msgspec writes as it stands there.
 #[derive(Clone, Copy)]
 pub struct Number<'a> {

@@ -1,7 +1,5 @@
 //! Nodes of a table: one for each place of a schema.
 
-use memchr::memmem::Finder;
-
 use super::condition::Condition;
 
 pub struct Node {
@@ -102,8 +100,6 @@ pub struct RowArm {
 pub struct Union {
     /// Index of the tag's name.
     pub tag: Option<usize>,
-    /// What stands before the tag's word in most messages: its name, a colon and a quote.
-    pub tag_text: Option<Box<Finder<'static>>>,
     /// The names of all arms; fields of messages are numbered by them.
     pub names: Vec<Vec<u8>>,
     pub arms: Vec<Arm>,

@@ -1,7 +1,5 @@
 //! Objects whose fields have nodes, and unions of them.
 
-use memchr::memchr;
-
 use super::node::{Arm, Union};
 use super::tape::{Extra, Slot, short};
 use super::walk::{Walk, of_kind};
@@ -10,19 +8,12 @@ use crate::json::scan::{Kind, Scan, Text};
 use crate::steps::steps;
 use crate::why::{Done, Why};
 
-/// Bytes behind its first field in which an object's tag is looked for. It is behind them if a long
-/// value comes first, and then this value is read twice.
-const AHEAD: usize = 8192;
-
 /// An object that is being read.
 struct OpenObject {
     /// Index of the slot of its first field.
     first: usize,
     /// The arm of its union; none until its tag is read.
     arm: Option<usize>,
-    /// The arm that it seemed to be before that.
-    foreseen: Option<usize>,
-    may_foresee: bool,
     /// A bit for each field that it has.
     seen: u64,
     /// Fields that wait until the arm is known, and where each stands.
@@ -30,35 +21,12 @@ struct OpenObject {
 }
 
 impl Walk<'_, '_> {
-    /// Read an object by the arm that its tag selects.
-    ///
-    /// If other fields stand before the tag, the arm is foreseen by the next text that looks like the
-    /// tag, so that these fields are read once. If this was wrong, the object is read again; only one
-    /// object at a time is read so.
+    /// Read an object by the arm that its tag selects. Fields before the tag that differ between arms are
+    /// read twice.
     pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
-        let (mark, blamed) = (self.mark(), self.blamed);
-        let mut object = self.begin(union, !self.is_foreseeing);
-        let found = self.object(union, &mut object, levels);
-        if object.foreseen.is_none() {
-            return found;
-        }
-        self.is_foreseeing = false;
-        if found.is_ok() {
-            return found;
-        }
-        self.back_to(mark);
-        self.blamed = blamed;
-        let mut object = self.begin(union, false);
-        self.object(union, &mut object, levels)
-    }
-
-    fn begin(&mut self, union: &Union, may_foresee: bool) -> OpenObject {
         let arm = if union.tag.is_none() { Some(0) } else { None };
         let first = self.reserve(union.names.len());
-        OpenObject { first, arm, foreseen: None, may_foresee, seen: 0, waiting: Vec::new() }
-    }
-
-    fn object(&mut self, union: &Union, object: &mut OpenObject, levels: u32) -> Done<Slot> {
+        let mut object = OpenObject { first, arm, seen: 0, waiting: Vec::new() };
         let mut next = 0;
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
@@ -66,11 +34,11 @@ impl Walk<'_, '_> {
                 return walk.unknown(union, name, levels);
             };
             next = field + 1;
-            walk.field(union, object, field, levels)
+            walk.field(union, &mut object, field, levels)
         })?;
         let place = object.arm.ok_or(Why::Text)?;
         let arm = &union.arms[place];
-        self.read_waiting(arm, object, levels)?;
+        self.read_waiting(arm, &object, levels)?;
         if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
             return Err(Why::Text);
         }
@@ -86,17 +54,8 @@ impl Walk<'_, '_> {
         object.seen |= 1 << field;
         if union.tag == Some(field) {
             object.arm = Some(arm_of(union, &self.scan).ok_or(Why::Text)?);
-            if object.foreseen.is_some() && object.foreseen != object.arm {
-                return Err(Why::Text);
-            }
         }
-        let known = object.arm.or(object.foreseen);
-        if known.is_none() && object.may_foresee && union.same[field].is_none() {
-            object.foreseen = foreseen(union, &self.scan.text[self.scan.at..]);
-            self.is_foreseeing = object.foreseen.is_some();
-            object.may_foresee = false;
-        }
-        let node = match object.arm.or(object.foreseen) {
+        let node = match object.arm {
             Some(arm) => Some(union.arms[arm].nodes[field].ok_or(Why::Text)?),
             None => union.same[field],
         };
@@ -156,19 +115,7 @@ fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
 
 /// Return the arm that a tag selects; the cursor stays on it.
 fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
-    arm_of_word(union, scan.clone().string().ok()?.plain()?)
-}
-
-fn arm_of_word(union: &Union, word: &[u8]) -> Option<usize> {
+    let word = scan.clone().string().ok()?.plain()?;
     let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
     named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none()))
-}
-
-/// Return the arm that an object seems to have, by the text behind its first fields.
-fn foreseen(union: &Union, rest: &[u8]) -> Option<usize> {
-    let tag = union.tag_text.as_ref()?;
-    let rest = &rest[..rest.len().min(AHEAD)];
-    steps(rest.len() / 8);
-    let word = &rest[tag.find(rest)? + tag.needle().len()..];
-    arm_of_word(union, &word[..memchr(b'"', word)?])
 }

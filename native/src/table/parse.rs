@@ -1,6 +1,5 @@
 //! The text of a table to its nodes.
 
-use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -148,9 +147,7 @@ impl Parser<'_> {
         };
         let same = (0..names.len()).map(same).collect();
         let is = |what: &str| given.get(what).and_then(Value::as_bool).unwrap_or_default();
-        let text = |tag: usize| [b"\"", names[tag].as_slice(), b"\":\""].concat();
-        let tag_text = tag.map(|tag| Box::new(Finder::new(&text(tag)).into_owned()));
-        Some(Union { tag, tag_text, same, is_root: is("root"), is_loose: is("loose"), names, arms })
+        Some(Union { tag, same, is_root: is("root"), is_loose: is("loose"), names, arms })
     }
 
     fn arm(&mut self, given: &Given, names: &[Vec<u8>]) -> Option<Arm> {

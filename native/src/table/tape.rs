@@ -144,22 +144,16 @@ impl<'m> Message<'m> {
 
     /// Return the elements of a list.
     pub fn elements(&self, list: &Slot) -> impl Iterator<Item = &'m Slot> + use<'m> {
-        self.linked(list).map(|(_, slot)| slot)
+        self.members(list).map(|(slot, _)| slot)
     }
 
     /// Return names and values of a map.
     pub fn members(&self, map: &Slot) -> impl Iterator<Item = (&'m Slot, &'m Slot)> + use<'m> {
-        let slots = &self.tape.slots;
-        self.linked(map).map(|(place, name)| (name, slots.get(place + 1).unwrap_or(&ABSENT)))
-    }
-
-    fn linked(&self, of: &Slot) -> impl Iterator<Item = (usize, &'m Slot)> + use<'m> {
-        let slots = &self.tape.slots;
-        let mut at = of.first as usize;
+        let (slots, mut at) = (&self.tape.slots, map.first as usize);
         std::iter::from_fn(move || {
-            let found = slots.get(at)?;
-            let here = std::mem::replace(&mut at, found.next as usize);
-            Some((here, found))
+            let found = (slots.get(at)?, slots.get(at + 1).unwrap_or(&ABSENT));
+            at = found.0.next as usize;
+            Some(found)
         })
     }
 

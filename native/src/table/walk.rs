@@ -24,8 +24,6 @@ pub struct Walk<'w, 't> {
     pub cache: &'w mut Cache<Known>,
     /// The innermost node with a label that declined.
     pub blamed: Option<usize>,
-    /// Whether an object is being read by an arm that is not sure yet.
-    pub is_foreseeing: bool,
 }
 
 /// A place of a walk, to go back to.
@@ -47,7 +45,7 @@ impl<'w, 't> Walk<'w, 't> {
         cache: &'w mut Cache<Known>,
     ) -> Self {
         let scan = Scan { is_marked: table.is_msgpack, ..Scan::new(text) };
-        Walk { table, scan, tape, names, cache, blamed: None, is_foreseeing: false }
+        Walk { table, scan, tape, names, cache, blamed: None }
     }
 }
 

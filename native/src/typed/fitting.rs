@@ -11,7 +11,7 @@ use super::collections::Nested;
 use super::kinds::ColumnKind;
 use super::store::Store;
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, batch};
+use crate::builders::{TextColumn, batch, no_room};
 use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
@@ -64,10 +64,7 @@ impl FitType {
         let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
         let (mut named, mut content) = (self.key.column(count), self.row.column(count));
         let mut work = Work { names: Names::default(), places: Vec::new() };
-        let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
-        for i in 0..count {
-            let key = keys.is_valid(i).then(|| keys.value(i));
-            let after = afters.is_valid(i).then(|| afters.value(i));
+        for (key, after) in keys.iter().zip(afters) {
             let mut one = || {
                 self.key(key.ok_or(Why::Null)?, &mut named, &mut texts, &mut work)?;
                 let Some(after) = after else { return Ok(()) };
