@@ -13,7 +13,6 @@ use crate::table::Table;
 use crate::table::node::Rule;
 use crate::table::parse::table;
 use crate::table::tape::{Extra, Known, Message, Tape};
-use crate::table::uses::Uses;
 use crate::table::walk::Walk;
 use crate::why::Why;
 
@@ -36,7 +35,6 @@ pub struct Workspace {
     names: Names,
     /// The text of a message in MessagePack.
     text: Vec<u8>,
-    uses: Vec<usize>,
     scratch: Scratch,
 }
 
@@ -57,7 +55,7 @@ impl Declined {
 impl Workspace {
     pub fn new(columns: Columns) -> Self {
         let (tape, names, scratch) = (Tape::default(), Names::default(), Scratch::default());
-        Workspace { columns, tape, names, text: Vec::new(), uses: Vec::new(), scratch }
+        Workspace { columns, tape, names, text: Vec::new(), scratch }
     }
 }
 
@@ -157,15 +155,13 @@ impl Reader {
         if message.tape.extras.iter().any(is_other) {
             return Err(Why::Format.into());
         }
-        let (uses, scratch) = (&mut work.uses, &mut work.scratch);
-        uses.clear();
+        let scratch = &mut work.scratch;
         scratch.notes.clear();
-        Uses { table: &self.table, found: uses }.of(self.table.root, &root, &message)?;
         let columns = &mut work.columns;
         let rest = self.adapter.row(&Input { message, root, key }, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
         let effect = effect(columns, &rest);
-        let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
+        let names = work.tape.uses.iter().map(|name| self.table.leniencies[*name].as_str());
         columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)?;
         Ok(())
     }

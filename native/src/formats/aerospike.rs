@@ -12,7 +12,7 @@ use crate::json::writing::{comma, named, word};
 use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
-use crate::table::uses::arm_at;
+use crate::table::walk::arm_at;
 use crate::why::{Done, Why};
 
 /// The properties of a bin.

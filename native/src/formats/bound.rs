@@ -3,7 +3,7 @@
 use crate::table::Table;
 use crate::table::node::Union;
 use crate::table::tape::{Message, Slot};
-use crate::table::uses::arm_at;
+use crate::table::walk::arm_at;
 use crate::why::{Done, Why};
 
 /// Arms of a union that an adapter gives a meaning to, and their fields.

@@ -41,7 +41,7 @@ impl RecordKey {
 
     /// Return the table of keys: objects with any members.
     pub fn table() -> Table {
-        let node = |rule| Node { rule, label: String::new(), is_lenient: false };
+        let node = |rule| Node { rule, label: String::new() };
         Table { nodes: vec![node(Rule::Map(1)), node(Rule::Any)], ..Table::default() }
     }
 

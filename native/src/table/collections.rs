@@ -1,6 +1,6 @@
 //! Arrays and maps: lists, rows of positions, and rows that tags select.
 
-use super::node::{RowArm, RowsNode, Tags};
+use super::node::{RowArm, RowNode, RowsNode, Tags};
 use super::tape::{NONE, Slot, short};
 use super::walk::{Walk, of_kind, of_text, valid};
 use crate::json::scan::{Kind, Text};
@@ -38,32 +38,42 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    pub fn row(&mut self, items: &[usize], levels: u32) -> Done<Slot> {
-        let first = self.reserve(items.len());
-        let mut rest = items.iter().zip(first..);
+    pub fn row(&mut self, row: &RowNode, levels: u32) -> Done<Slot> {
+        let first = self.reserve(row.items.len());
+        let (mut part, mut noted) = (0, self.begin_notes());
         self.elements(b'[', b']', |walk| {
-            let (item, place) = rest.next().ok_or(Why::Text)?;
-            walk.tape.slots[place] = walk.value(*item, levels)?;
+            let item = *row.items.get(part).ok_or(Why::Text)?;
+            walk.tape.slots[first + part] = walk.value(item, levels)?;
+            walk.end_part(part, &mut noted);
+            part += 1;
             Ok(())
         })?;
-        valid(rest.next().is_none(), Slot { first: short(first)?, ..of_kind(Kind::Array) })
+        let slot = valid(part == row.items.len(), Slot { first: short(first)?, ..of_kind(Kind::Array) })?;
+        let parts = row.item_uses.iter().map(Vec::as_slice).enumerate();
+        self.end_notes(&slot, &row.uses, false, parts, &noted)?;
+        Ok(slot)
     }
 
     /// Read one of several rows: the first one with its tags that it is.
     pub fn rows(&mut self, rows: &RowsNode, levels: u32) -> Done<Slot> {
-        let mark = self.mark();
         let tags = self.tags(&rows.at, levels)?;
         let has = |arm: &RowArm| arm.tags.contains(&tags);
         let is_known = rows.arms.iter().any(has);
+        let (scan, mark) = (self.scan.clone(), self.names.open());
+        let (slots, uses) = (self.tape.slots.len(), self.tape.uses.len());
         let mut found = Err(Why::Text);
         for (place, arm) in (0..).zip(&rows.arms) {
-            self.back_to(mark);
             let is_it = if is_known { has(arm) } else { arm.tags.is_empty() };
-            if is_it {
-                found = self.rule(arm.node, levels).map(|slot| Slot { value: place, ..slot });
-                if found.is_ok() {
-                    break;
-                }
+            if !is_it {
+                continue;
+            }
+            self.scan = scan.clone();
+            self.names.close(mark);
+            self.tape.slots.truncate(slots);
+            self.tape.uses.truncate(uses);
+            found = self.rule(arm.node, levels).map(|slot| Slot { value: place, ..slot });
+            if found.is_ok() {
+                break;
             }
         }
         found
@@ -71,20 +81,19 @@ impl Walk<'_, '_> {
 
     /// Return the integers at some positions of the array that the cursor stands on.
     fn tags(&mut self, at: &[usize], levels: u32) -> Done<Tags> {
-        let mut tags = Tags::default();
-        let mut is_more = self.scan.open(b'[', b']')?;
-        let mut found = 0;
+        let (mut tags, mut found, mut scan) = (Tags::default(), 0, self.scan.clone());
+        let mut is_more = scan.open(b'[', b']')?;
         for place in 0.. {
             if found == at.len() || !is_more {
                 break;
             }
             if at.contains(&place) {
-                tags[found] = self.scan.number()?.integer.ok_or(Why::Text)?;
+                tags[found] = scan.number()?.integer.ok_or(Why::Text)?;
                 found += 1;
             } else {
-                self.scan.skip(self.names, levels)?;
+                scan.skip(self.names, levels)?;
             }
-            is_more = self.scan.is_more(b']')?;
+            is_more = scan.is_more(b']')?;
         }
         if found == at.len() { Ok(tags) } else { Err(Why::Text) }
     }

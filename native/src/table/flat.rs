@@ -14,22 +14,27 @@ impl Walk<'_, '_> {
     pub fn flat(&mut self, flat: &Flat, levels: u32) -> Done<Slot> {
         let fields = self.reserve(2);
         let (mark, mut entries) = (self.names.open(), Linked::default());
-        let mut is_found = false;
+        let (mut is_found, mut noted) = (false, self.begin_notes());
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
             walk.scan.name(name, mark, walk.names)?;
             if walk.scan.peek() != Some(b'{') || !walk.has_needed(flat, levels)? {
-                return walk.entry(name, flat.entries, levels, &mut entries);
+                walk.entry(name, flat.entries, levels, &mut entries)?;
+                walk.end_part(1, &mut noted);
+                return Ok(());
             }
             if std::mem::replace(&mut is_found, true) {
                 return Err(Why::Text);
             }
             walk.tape.slots[fields] = walk.value(flat.of, levels)?;
+            walk.end_part(0, &mut noted);
             Ok(())
         })?;
         self.names.close(mark);
         self.tape.slots[fields + 1] = Slot { first: entries.first, ..of_kind(Kind::Object) };
-        valid(is_found, Slot { first: short(fields)?, ..of_kind(Kind::Object) })
+        let slot = valid(is_found, Slot { first: short(fields)?, ..of_kind(Kind::Object) })?;
+        self.end_notes(&slot, &[], false, [(0, [].as_slice()), (1, &[])].into_iter(), &noted)?;
+        Ok(slot)
     }
 
     /// Tell whether the object that the cursor stands on has all properties that are needed.

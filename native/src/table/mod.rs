@@ -4,7 +4,6 @@ mod collections;
 pub mod condition;
 mod condition_parse;
 mod flat;
-mod marks;
 pub mod node;
 mod objects;
 pub mod parse;

@@ -6,8 +6,6 @@ pub struct Node {
     pub rule: Rule,
     /// What counts of declined messages call it.
     pub label: String,
-    /// Whether a leniency may be needed at it, or below it.
-    pub is_lenient: bool,
 }
 
 pub enum Rule {
@@ -121,8 +119,8 @@ pub struct Arm {
     pub required: u64,
     /// A bit for each field that it has.
     pub known: u64,
-    /// Its fields at or below which a leniency may be needed, in the order of the schema.
-    pub lenient: Vec<usize>,
+    /// Its fields, in the order of the schema.
+    pub fields: Vec<usize>,
     pub uses: Vec<Use>,
     pub field_uses: Vec<Vec<Use>>,
 }

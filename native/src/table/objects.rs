@@ -2,6 +2,7 @@
 
 use super::node::{Arm, Union};
 use super::tape::{Extra, Slot, short};
+use super::uses::Noted;
 use super::walk::{Walk, of_kind};
 use crate::json::names::MOST;
 use crate::json::scan::{Kind, Scan, Text};
@@ -18,6 +19,7 @@ struct OpenObject {
     seen: u64,
     /// Fields that wait until the arm is known, and where each stands.
     waiting: Vec<(usize, usize)>,
+    noted: Noted,
 }
 
 impl Walk<'_, '_> {
@@ -26,7 +28,7 @@ impl Walk<'_, '_> {
     pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
         let arm = if union.tag.is_none() { Some(0) } else { None };
         let first = self.reserve(union.names.len());
-        let mut object = OpenObject { first, arm, seen: 0, waiting: Vec::new() };
+        let mut object = OpenObject { first, arm, seen: 0, waiting: Vec::new(), noted: self.begin_notes() };
         let mut next = 0;
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
@@ -38,12 +40,16 @@ impl Walk<'_, '_> {
         })?;
         let place = object.arm.ok_or(Why::Text)?;
         let arm = &union.arms[place];
-        self.read_waiting(arm, &object, levels)?;
+        self.read_waiting(arm, &mut object, levels)?;
         if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
             return Err(Why::Text);
         }
         let value = i64::try_from(place).map_err(|_| Why::Size)?;
-        Ok(Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) })
+        let slot = Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) };
+        let is_unknown = union.is_root && !self.tape.extras.is_empty();
+        let parts = arm.fields.iter().map(|field| (*field, arm.field_uses[*field].as_slice()));
+        self.end_notes(&slot, &arm.uses, is_unknown, parts, &object.noted)?;
+        Ok(slot)
     }
 
     /// Read a field of an object, or pass over it until its arm is known.
@@ -61,6 +67,7 @@ impl Walk<'_, '_> {
         };
         if let Some(node) = node {
             self.tape.slots[object.first + field] = self.value(node, levels)?;
+            self.end_part(field, &mut object.noted);
         } else {
             object.waiting.push((field, self.scan.at));
             self.scan.skip(self.names, levels)?;
@@ -69,12 +76,13 @@ impl Walk<'_, '_> {
     }
 
     /// Read the values that stood before the tag of their union.
-    fn read_waiting(&mut self, arm: &Arm, object: &OpenObject, levels: u32) -> Done {
+    fn read_waiting(&mut self, arm: &Arm, object: &mut OpenObject, levels: u32) -> Done {
         let (end, untidy) = (self.scan.at, self.scan.untidy);
         for (field, at) in &object.waiting {
             self.scan.at = *at;
             self.tape.slots[object.first + field] =
                 self.value(arm.nodes[*field].ok_or(Why::Text)?, levels)?;
+            self.end_part(*field, &mut object.noted);
         }
         (self.scan.at, self.scan.untidy) = (end, untidy);
         Ok(())

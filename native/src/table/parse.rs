@@ -5,7 +5,6 @@ use sha2::{Digest, Sha256};
 
 use super::Table;
 use super::condition_parse::condition_of;
-use super::marks::{mark_lenient, name_places};
 use super::node::{Arm, Flat, Integers, Node, RowArm, RowNode, RowsNode, Rule, Tags, Union, Use};
 use super::uses::UNKNOWN_PROPERTY;
 
@@ -41,7 +40,6 @@ pub fn table(text: &str) -> Option<Table> {
         change: body.get("change")?.clone(),
         values: body.get("values")?.clone(),
     };
-    mark_lenient(&mut table.nodes);
     name_places(&mut table.nodes);
     Some(table)
 }
@@ -71,7 +69,7 @@ impl Parser<'_> {
             self.names.insert(label.clone(), place);
         }
         let rule = self.rule(given)?;
-        Some(Node { rule, label, is_lenient: false })
+        Some(Node { rule, label })
     }
 
     fn rule(&mut self, given: &Given) -> Option<Rule> {
@@ -157,7 +155,7 @@ impl Parser<'_> {
             nodes: vec![None; names.len()],
             required: 0,
             known: 0,
-            lenient: Vec::new(),
+            fields: Vec::new(),
             uses: self.uses(given.get("uses"), names)?,
             field_uses: names.iter().map(|_| Vec::new()).collect(),
         };
@@ -165,7 +163,7 @@ impl Parser<'_> {
             let name = field.get("name")?.as_str()?;
             let place = names.iter().position(|other| other == name.as_bytes())?;
             arm.nodes[place] = Some(index(field.get("node")?)?);
-            arm.lenient.push(place);
+            arm.fields.push(place);
             arm.known |= 1 << place;
             arm.field_uses[place] = self.uses(field.get("uses"), &[])?;
             if field.get("required")?.as_bool()? {
@@ -218,4 +216,23 @@ fn tags_of(value: &Value) -> Option<Tags> {
 
 fn word(value: &Value) -> Option<Vec<u8>> {
     Some(value.as_str()?.as_bytes().to_vec())
+}
+
+/// Name each node that is a field of an object after both.
+fn name_places(nodes: &mut [Node]) {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for node in nodes.iter() {
+        let Rule::Union(union) = &node.rule else { continue };
+        for arm in &union.arms {
+            for (field, child) in arm.nodes.iter().enumerate() {
+                let name = String::from_utf8_lossy(&union.names[field]);
+                found.extend(child.map(|child| (child, format!("{}.{name}", arm.title))));
+            }
+        }
+    }
+    for (node, name) in found {
+        if nodes[node].label.is_empty() {
+            nodes[node].label = name;
+        }
+    }
 }

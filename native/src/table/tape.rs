@@ -67,6 +67,8 @@ pub struct Tape {
     pub extras: Vec<Extra>,
     /// What was read of texts that messages repeat.
     pub known: Vec<Arc<Known>>,
+    /// Leniencies that were needed.
+    pub uses: Vec<usize>,
 }
 
 impl Tape {
@@ -74,6 +76,7 @@ impl Tape {
         self.slots.clear();
         self.extras.clear();
         self.known.clear();
+        self.uses.clear();
     }
 }
 
@@ -82,15 +85,13 @@ pub struct Known {
     pub text: Vec<u8>,
     pub tape: Tape,
     pub slot: Slot,
-    /// Leniencies that it needed.
-    pub uses: Vec<usize>,
     /// What an adapter makes of it.
     meaning: OnceLock<Done<Box<dyn Any + Send + Sync>>>,
 }
 
 impl Known {
-    pub fn new(text: &[u8], tape: Tape, slot: Slot, uses: Vec<usize>) -> Self {
-        Known { text: text.to_vec(), tape, slot, uses, meaning: OnceLock::new() }
+    pub fn new(text: &[u8], tape: Tape, slot: Slot) -> Self {
+        Known { text: text.to_vec(), tape, slot, meaning: OnceLock::new() }
     }
 
     /// Return the text as a message of its own; its numbers are not written.

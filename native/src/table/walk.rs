@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Table;
 use super::node::Rule;
-use super::tape::{ABSENT, Known, Message, Slot, Tape, short};
-use super::uses::Uses;
+use super::tape::{ABSENT, Known, Slot, Tape, short};
 use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
@@ -24,16 +23,6 @@ pub struct Walk<'w, 't> {
     pub cache: &'w mut Cache<Known>,
     /// The innermost node with a label that declined.
     pub blamed: Option<usize>,
-}
-
-/// A place of a walk, to go back to.
-#[derive(Clone, Copy)]
-pub struct Mark {
-    at: usize,
-    untidy: usize,
-    slots: usize,
-    extras: usize,
-    names: usize,
 }
 
 impl<'w, 't> Walk<'w, 't> {
@@ -101,7 +90,7 @@ impl Walk<'_, '_> {
             Rule::Pairs if matches!(self.scan.peek(), Some(b'{' | b'(')) => {
                 self.scan.skip(self.names, levels).map(of_kind)
             }
-            Rule::Row(row) => self.row(&row.items, levels),
+            Rule::Row(row) => self.row(row, levels),
             Rule::Rows(rows) => self.rows(rows, levels),
             Rule::Union(union) => self.union(union, levels),
             Rule::Flat(flat) => self.flat(flat, levels),
@@ -161,6 +150,7 @@ impl Walk<'_, '_> {
             }
         };
         let value = i64::try_from(self.tape.known.len()).map_err(|_| Why::Size)?;
+        self.tape.uses.extend(&known.tape.uses);
         self.tape.known.push(known);
         Ok(Slot { value, ..of_kind(Kind::Repeated) })
     }
@@ -173,25 +163,9 @@ impl Walk<'_, '_> {
         let (mut tape, table) = (Tape::default(), self.table);
         let mut names = Names::default();
         let slot = Walk::new(table, text, &mut tape, &mut names, self.cache).value(node, LEVELS)?;
-        let mut uses = Vec::new();
-        let message = Message { text, tape: &tape };
-        Uses { table, found: &mut uses }.of(node, &slot, &message)?;
-        let known = Known::new(text, tape, slot, uses);
+        let known = Known::new(text, tape, slot);
         let bytes = known.bytes();
         Ok(self.cache.put(text, known, bytes))
-    }
-
-    pub fn mark(&self) -> Mark {
-        let (slots, extras) = (self.tape.slots.len(), self.tape.extras.len());
-        Mark { at: self.scan.at, untidy: self.scan.untidy, slots, extras, names: self.names.open() }
-    }
-
-    /// Forget all that was read behind a mark.
-    pub fn back_to(&mut self, mark: Mark) {
-        (self.scan.at, self.scan.untidy) = (mark.at, mark.untidy);
-        self.tape.slots.truncate(mark.slots);
-        self.tape.extras.truncate(mark.extras);
-        self.names.close(mark.names);
     }
 
     pub fn reserve(&mut self, count: usize) -> usize {
@@ -224,4 +198,9 @@ fn of_number(rule: &Rule, number: &Number) -> Done<Slot> {
 
 pub fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {
     if is_valid { Ok(slot) } else { Err(Why::Text) }
+}
+
+/// Return what is known of the arm that a slot says.
+pub fn arm_at<'a, T>(arms: &'a [T], slot: &Slot) -> Done<&'a T> {
+    usize::try_from(slot.value).ok().and_then(|place| arms.get(place)).ok_or(Why::Meaning)
 }
