@@ -146,39 +146,25 @@ impl Columns {
     }
 
     /// End a row.
-    pub fn end<'n>(
-        &mut self,
-        rest: &Rest,
-        mut leniencies: impl Iterator<Item = &'n str>,
-        effect: Option<&str>,
-    ) -> Done {
+    pub fn end<'n>(&mut self, rest: &Rest, leniencies: impl Iterator<Item = &'n str>, effect: Option<&str>) {
         self.put(Name::Effect, effect.map(str::as_bytes));
-        self.texts.iter_mut().try_for_each(TextColumn::end)?;
         self.leniencies.open();
-        leniencies.try_for_each(|name| self.leniencies.put_text(name.as_bytes()))?;
-        self.leniencies.end(false)?;
-        if let Some(images) = &mut self.images {
-            images.end(false)?;
-        }
-        self.numbers(rest);
-        Ok(())
+        leniencies.for_each(|name| self.leniencies.put_text(name.as_bytes()));
+        self.end_all(rest, false);
     }
 
     /// End a row that is dead, whatever was written of it.
-    pub fn end_dead(&mut self) -> Done {
-        for text in &mut self.texts {
-            text.take_back();
-            text.end()?;
-        }
-        self.leniencies.end(true)?;
-        if let Some(images) = &mut self.images {
-            images.end(true)?;
-        }
-        self.numbers(&Rest::default());
-        Ok(())
+    pub fn end_dead(&mut self) {
+        self.texts.iter_mut().for_each(TextColumn::take_back);
+        self.end_all(&Rest::default(), true);
     }
 
-    fn numbers(&mut self, rest: &Rest) {
+    fn end_all(&mut self, rest: &Rest, is_dead: bool) {
+        self.texts.iter_mut().for_each(TextColumn::end);
+        self.leniencies.end(is_dead);
+        if let Some(images) = &mut self.images {
+            images.end(is_dead);
+        }
         self.event_time.append_option(rest.event_time);
         self.major.append_option(rest.sequence.map(|sequence| sequence.0));
         self.minor.append_option(rest.sequence.map(|sequence| sequence.1));

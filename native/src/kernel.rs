@@ -100,7 +100,7 @@ impl State {
         };
         let columns = &mut work.columns;
         if let Err((reader, declined)) = done {
-            columns.end_dead()?;
+            columns.end_dead();
             *self.declined.entry(self.readers[reader].label(declined)).or_default() += 1;
         }
         columns.end_message(columns.rows() - start, done.is_err())

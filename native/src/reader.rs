@@ -162,7 +162,7 @@ impl Reader {
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
         let effect = effect(columns, &rest);
         let names = work.tape.uses.iter().map(|name| self.table.leniencies[*name].as_str());
-        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)?;
+        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect);
         Ok(())
     }
 }

@@ -40,13 +40,15 @@ fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Nested) -> D
     match kind {
         ColumnKind::List(item) => scan.array(|scan| {
             put(item, means, value(scan)?, &mut store.items[0])?;
-            store.end_item(false)
+            store.end_item(false);
+            Ok(())
         }),
         ColumnKind::Map(item) => scan.object(|scan, name| {
             let [Store::Texts(names), values] = store.items.as_mut_slice() else { return Err(Why::Row) };
             unescape(name.content, names.open()).ok_or(Why::Row)?;
             put(item, means, value(scan)?, values)?;
-            store.end_item(false)
+            store.end_item(false);
+            Ok(())
         }),
         // A member that has no field is declined.
         ColumnKind::Struct(kinds) => scan.object(|scan, name| {

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, ListArray, MapArray, StructArray};
-use arrow_buffer::BooleanBufferBuilder;
+use arrow_buffer::{NullBufferBuilder, OffsetBufferBuilder};
 use arrow_schema::{ArrowError, DataType, Fields};
 
 use super::store::Store;
-use crate::builders::{Offsets, TextColumn, nulls};
-use crate::why::Done;
+use crate::builders::{TextColumn, ends};
 
 /// A column of arrays, of maps, or of structs.
 pub struct Nested {
@@ -16,16 +15,18 @@ pub struct Nested {
     pub items: Vec<Store>,
     /// Whether it is of structs: each row has one item then.
     is_struct: bool,
+    /// How many items the row has, and all rows have together.
+    of_row: usize,
     count: usize,
-    ends: Offsets,
-    valid: BooleanBufferBuilder,
+    ends: OffsetBufferBuilder<i32>,
+    valid: NullBufferBuilder,
     is_there: bool,
 }
 
 impl Nested {
     pub fn new(items: Vec<Store>, is_struct: bool, rows: usize) -> Self {
-        let (ends, valid) = (Offsets::new(rows), BooleanBufferBuilder::new(rows));
-        Nested { items, is_struct, count: 0, ends, valid, is_there: false }
+        let (ends, valid) = (OffsetBufferBuilder::new(rows), NullBufferBuilder::new(rows));
+        Nested { items, is_struct, of_row: 0, count: 0, ends, valid, is_there: false }
     }
 
     /// Begin a column of arrays of texts.
@@ -34,11 +35,11 @@ impl Nested {
     }
 
     /// Add a text to the array of the row.
-    pub fn put_text(&mut self, text: &[u8]) -> Done {
+    pub fn put_text(&mut self, text: &[u8]) {
         if let [Store::Texts(texts)] = self.items.as_mut_slice() {
             texts.put(text);
         }
-        self.end_item(false)
+        self.end_item(false);
     }
 
     /// Begin the value of a row, which is not NULL then.
@@ -48,24 +49,25 @@ impl Nested {
     }
 
     /// End an item of the row.
-    pub fn end_item(&mut self, is_dead: bool) -> Done {
-        self.count += 1;
-        self.items.iter_mut().try_for_each(|item| item.end(is_dead))
+    pub fn end_item(&mut self, is_dead: bool) {
+        self.of_row += 1;
+        self.items.iter_mut().for_each(|item| item.end(is_dead));
     }
 
     /// End a row; see `Store::end`.
-    pub fn end(&mut self, is_dead: bool) -> Done {
+    pub fn end(&mut self, is_dead: bool) {
         // One that is dead may have begun an item.
         if self.is_struct || (is_dead && self.is_there) {
-            self.end_item(is_dead)?;
+            self.end_item(is_dead);
         }
         self.valid.append(self.is_there || is_dead);
-        self.is_there = false;
-        self.ends.push(self.count)
+        self.ends.push_length(self.of_row);
+        self.count += self.of_row;
+        (self.of_row, self.is_there) = (0, false);
     }
 
-    pub fn finish(mut self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-        let (nulls, offsets, count) = (nulls(&mut self.valid), self.ends.finish(), self.count);
+    pub fn finish(self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+        let (nulls, offsets, count) = (self.valid.build(), ends(self.ends)?, self.count);
         let finished = |fields: &Fields| {
             let pairs = self.items.into_iter().zip(fields);
             pairs.map(|(store, field)| store.finish(field.data_type(), count)).collect::<Result<Vec<_>, _>>()

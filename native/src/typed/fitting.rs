@@ -11,7 +11,7 @@ use super::collections::Nested;
 use super::kinds::ColumnKind;
 use super::store::Store;
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, batch, no_room};
+use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
@@ -74,9 +74,9 @@ impl FitType {
             if is_declined {
                 texts.take_back();
             }
-            texts.end().map_err(no_room)?;
-            named.end(is_declined).map_err(no_room)?;
-            content.end(is_declined).map_err(no_room)?;
+            texts.end();
+            named.end(is_declined);
+            content.end(is_declined);
             declined.push(is_declined);
         }
         batch([

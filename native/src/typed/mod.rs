@@ -115,8 +115,8 @@ impl Images {
     }
 
     /// End a row; see `Store::end`.
-    pub fn end(&mut self, is_dead: bool) -> Done {
-        self.sides.iter_mut().try_for_each(|image| image.end(is_dead))
+    pub fn end(&mut self, is_dead: bool) {
+        self.sides.iter_mut().for_each(|image| image.end(is_dead));
     }
 
     /// Return the columns before and after.

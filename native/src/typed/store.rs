@@ -11,7 +11,6 @@ use arrow_schema::{ArrowError, DataType};
 use super::collections::Nested;
 use super::kinds::ColumnKind;
 use crate::builders::TextColumn;
-use crate::why::Done;
 
 pub enum Store {
     /// Integers, truth values, days and microseconds.
@@ -80,7 +79,7 @@ impl Store {
     }
 
     /// End a row; one that is dead holds whatever was written, and is not NULL.
-    pub fn end(&mut self, is_dead: bool) -> Done {
+    pub fn end(&mut self, is_dead: bool) {
         match self {
             Store::Integers(fixed) => fixed.end(is_dead),
             Store::Floats(fixed) => fixed.end(is_dead),
@@ -89,12 +88,11 @@ impl Store {
                 if is_dead {
                     texts.open();
                 }
-                texts.end()?;
+                texts.end();
             }
-            Store::Nested(nested) => nested.end(is_dead)?,
+            Store::Nested(nested) => nested.end(is_dead),
             Store::Nothing => {}
         }
-        Ok(())
     }
 
     pub fn finish(self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
