@@ -161,7 +161,7 @@ impl Reader {
         let rest = self.adapter.row(&Input { message, root, key }, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
         let effect = effect(columns, &rest);
-        let names = work.tape.uses.iter().map(|name| self.table.leniencies[*name].as_str());
+        let names = work.tape.uses.iter().map(AsRef::as_ref);
         columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect);
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::ByName;
 use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
@@ -21,7 +20,7 @@ const BIN: [&str; 5] = ["name", "type", "value", "ordered", "order"];
 pub struct Aerospike {
     message: Bound<2>,
     bin: Bound<5>,
-    records: Records,
+    table: ChangeTable,
     /// By the index of an arm.
     kinds: Vec<BinKind>,
     /// Position of the digest in a key.
@@ -56,7 +55,7 @@ impl Aerospike {
         Some(Aerospike {
             message: Bound::new(table.union(table.root)?, ["key", "bins"])?,
             bin: Bound::new(bin, BIN)?,
-            records: Records::new(table, options)?,
+            table: ChangeTable::new(table, options)?,
             kinds: bin.arms.iter().map(|arm| BinKind::new(&arm.title)).collect(),
             digest: table.positions(&["Key"], ["digest"])?[0],
         })
@@ -98,12 +97,12 @@ impl Adapter for Aerospike {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
         let [key, bins] = self.message.of(&input.root, message);
-        let op = known_arm(&self.records.table.ops, &input.root)?;
+        let op = known_arm(&self.table.ops, &input.root)?;
         if op != "delete" {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
         let digest = message.field(key, self.digest);
-        let rest = self.records.write(op, digest, &scratch.bins, &[], input, columns)?;
+        let rest = self.table.record(op, digest, &scratch.bins, &[], input, columns)?;
         let out = columns.of(Name::Attributes).open();
         extras(message, out)?;
         out.push(b'}');
@@ -127,20 +126,10 @@ impl Scratch {
     }
 }
 
-/// What all formats of records have in common.
-pub struct Records {
-    pub table: ChangeTable,
-    images: ByName<RowImage>,
-}
-
-impl Records {
-    pub fn new(table: &Table, options: &Options) -> Option<Self> {
-        Some(Records { table: ChangeTable::new(table)?, images: ByName::images(&options.row_image)? })
-    }
-
+impl ChangeTable {
     /// Write what a record has beside its row, which was written. Its attributes stay open: first come
     /// those that are absent, null; their names have no escapes.
-    pub fn write(
+    pub fn record(
         &self,
         op: &str,
         digest: &Slot,
@@ -152,7 +141,7 @@ impl Records {
         let message = &input.message;
         let is_empty_image = columns.text(Name::After) == Some(b"{}");
         columns.of(Name::Op).put(op.as_bytes());
-        self.table.source(message, &input.root, columns)?;
+        self.source(message, &input.root, columns)?;
         let out = columns.of(Name::Key).open();
         out.push(b'{');
         members(&[("aerospike_digest", digest)], message, out)?;
@@ -164,7 +153,7 @@ impl Records {
             named(name.as_bytes(), out);
             out.extend_from_slice(b"null");
         }
-        self.table.attributes(message, &input.root, out)?;
+        self.attributes(message, &input.root, out)?;
         if op != "delete" {
             if !notes.is_empty() {
                 named(b"bins", out);
@@ -174,7 +163,7 @@ impl Records {
             }
             word("row_image", image.name(), out);
         }
-        Ok(Rest { image, is_empty_image, ..self.table.rest(message, &input.root) })
+        Ok(Rest { image, is_empty_image, ..self.rest(message, &input.root) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Aerospike messages in flat JSON: the properties next to the metadata become columns.
 
-use super::aerospike::Records;
 use super::bound::{Bound, known_arm};
+use super::change_table::ChangeTable;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
 use crate::rows::{Means, write_row};
@@ -11,7 +11,7 @@ use crate::why::{Done, Why};
 
 pub struct AerospikeFlatJson {
     metadata: Bound<3>,
-    records: Records,
+    table: ChangeTable,
 }
 
 impl AerospikeFlatJson {
@@ -19,7 +19,7 @@ impl AerospikeFlatJson {
         let Rule::Flat(flat) = &table.nodes.get(table.root)?.rule else { return None };
         Some(AerospikeFlatJson {
             metadata: Bound::new(table.union(flat.of)?, ["digest", "set", "userKey"])?,
-            records: Records::new(table, options)?,
+            table: ChangeTable::new(table, options)?,
         })
     }
 }
@@ -29,7 +29,7 @@ impl Adapter for AerospikeFlatJson {
         let message = &input.message;
         let [metadata, bins] = std::array::from_fn(|i| message.field(&input.root, i));
         let [digest, set, user_key] = self.metadata.of(metadata, message);
-        let op = known_arm(&self.records.table.ops, metadata)?;
+        let op = known_arm(&self.table.ops, metadata)?;
         if op != "delete" {
             let out = columns.of(Name::After).open();
             write_row(bins, message, &mut scratch.rows[1], out, |_, value, out| {
@@ -41,7 +41,7 @@ impl Adapter for AerospikeFlatJson {
         let mut absent = vec![("set", set), ("user_key", user_key)];
         absent.retain(|(_, slot)| slot.is_absent());
         let absent: Vec<&str> = absent.into_iter().map(|(name, _)| name).collect();
-        let rest = self.records.write(op, digest, &[], &absent, input, columns)?;
+        let rest = self.table.record(op, digest, &[], &absent, input, columns)?;
         columns.of(Name::Attributes).open().push(b'}');
         Ok(rest)
     }

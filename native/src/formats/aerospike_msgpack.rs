@@ -1,7 +1,7 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::Records;
 use super::bound::known_arm;
+use super::change_table::ChangeTable;
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
@@ -43,7 +43,7 @@ struct Flags {
 }
 
 pub struct AerospikeMsgpack {
-    records: Records,
+    table: ChangeTable,
     particles: Particles,
     /// Flag of a delete that left a tombstone on the server.
     durable: i64,
@@ -105,7 +105,7 @@ impl AerospikeMsgpack {
         let durable = |known: &Meaning| (known.means == "durable").then(|| known.value.as_i64());
         Some(AerospikeMsgpack {
             particles: Particles::new(table)?,
-            records: Records::new(table, options)?,
+            table: ChangeTable::new(table, options)?,
             durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
             key: table.positions(&payloads, ["key"])?[0],
@@ -151,7 +151,7 @@ impl AerospikeMsgpack {
 impl Adapter for AerospikeMsgpack {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let op = known_arm(&self.records.table.ops, &input.root)?;
+        let op = known_arm(&self.table.ops, &input.root)?;
         let payload = message.field(&input.root, self.payload);
         let digest = message.field(message.field(payload, self.key), self.digest);
         let is_delete = op == "delete";
@@ -159,7 +159,7 @@ impl Adapter for AerospikeMsgpack {
             let bins = message.field(payload, self.bins);
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
-        let rest = self.records.write(op, digest, &scratch.bins, &[], input, columns)?;
+        let rest = self.table.record(op, digest, &scratch.bins, &[], input, columns)?;
         let out = columns.of(Name::Attributes).open();
         if is_delete {
             self.write_flags(message.field(payload, self.flags), message, out)?;

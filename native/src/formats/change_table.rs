@@ -4,9 +4,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::members::members;
-use crate::columns::{Columns, Name, Rest};
+use super::by_name::ByName;
+use super::members::{extras, members};
+use super::{Input, Notes, Options};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
+use crate::json::writing::{word, words};
 use crate::table::Table;
 use crate::table::node::Rule;
 use crate::table::tape::{Message, Slot};
@@ -42,10 +45,13 @@ pub struct ChangeTable {
     unknown: Vec<i64>,
     /// By the arm of a message, if arms hold parts at other positions; else the one of all.
     parts: Vec<Parts>,
+    /// Columns that name rows, in order, and the parts of rows that writes have.
+    pub keys: ByName<Vec<Vec<u8>>>,
+    pub images: ByName<RowImage>,
 }
 
 impl ChangeTable {
-    pub fn new(table: &Table) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let given = &table.change;
         let arms = match &table.nodes.get(table.root)?.rule {
             Rule::Rows(rows) => rows.arms.iter().map(|arm| arm.node).collect(),
@@ -69,6 +75,8 @@ impl ChangeTable {
             unit: given.get("unit")?.as_i64()?,
             unknown: unknown.map(Value::as_i64).collect::<Option<_>>()?,
             parts: arms.iter().map(parts_of).collect(),
+            keys: ByName::keys(&options.key_columns)?,
+            images: ByName::images(&options.row_image)?,
         })
     }
 
@@ -100,6 +108,27 @@ impl ChangeTable {
             let (slot, message) = at(path, root, message);
             members(&[(name.as_str(), &slot)], &message, out)
         })
+    }
+
+    /// Write all attributes of a change: those that the message has, and beside them what its row was found
+    /// to be.
+    pub fn all_attributes(
+        &self,
+        input: &Input,
+        image: Option<RowImage>,
+        notes: &Notes,
+        columns: &mut Columns,
+    ) -> Done {
+        let out = columns.of(Name::Attributes).open();
+        out.push(b'{');
+        self.attributes(&input.message, &input.root, out)?;
+        if let Some(image) = image {
+            word("row_image", image.name(), out);
+        }
+        words("leniencies", notes, out);
+        extras(&input.message, out)?;
+        out.push(b'}');
+        Ok(())
     }
 
     /// Return the time of a change, and its place in the order of changes, as far as they are known.
@@ -155,7 +184,7 @@ fn below(table: &Table, node: usize, step: &str) -> Option<(usize, Vec<usize>)> 
             Some((index, union.arms.iter().filter_map(|arm| arm.nodes[index]).collect()))
         }
         Rule::Row(row) => {
-            let index = row.names.iter().position(|name| name == step)?;
+            let index = row.names.iter().position(|name| name == step.as_bytes())?;
             Some((index, vec![row.items[index]]))
         }
         Rule::Flat(flat) => Some((0, vec![flat.of])),
@@ -171,7 +200,8 @@ fn ops(table: &Table) -> Option<Vec<Option<String>>> {
     let (tag, holder) = steps.split_last()?;
     if let Rule::Rows(rows) = &table.nodes.get(table.root)?.rule {
         let Rule::Row(row) = &table.nodes.get(rows.arms.first()?.node)?.rule else { return None };
-        let index = row.names.iter().position(|name| Some(name.as_str()) == tag.as_str())?;
+        let index =
+            row.names.iter().position(|name| Some(name.as_slice()) == tag.as_str().map(str::as_bytes))?;
         let place = rows.at.iter().position(|at| *at == index)?;
         return Some(rows.arms.iter().map(|arm| op_of(&arm.tags.first()?[place].to_string())).collect());
     }

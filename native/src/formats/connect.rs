@@ -29,9 +29,8 @@ pub type ConnectColumns = Declared<Column>;
 pub struct Connect {
     /// The columns before and after; none if the schema does not declare them.
     pub images: [Option<ConnectColumns>; 2],
+    /// Without digits for the empty object, which says nothing.
     pub fingerprint: Vec<u8>,
-    /// Whether it is the empty object, which says nothing.
-    pub is_empty: bool,
 }
 
 /// Reads schemas.
@@ -70,7 +69,6 @@ impl ConnectSchemas {
         let message = known.message();
         let mut made = Connect::default();
         if known.text.iter().all(|c| b"{} \t\r\n".contains(c)) {
-            made.is_empty = true;
             return Ok(made);
         }
         made.fingerprint = fingerprint(&known.text);

@@ -1,16 +1,13 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::ByName;
 use super::change_table::{BEFORE, ChangeTable};
 use super::dataworks_schema::{TableSchema, TableSchemas};
 use super::dataworks_values::{sequence_of, value, write_ddl};
-use super::members::extras;
 use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
-use crate::json::writing::{word, words};
 use crate::rows::{Means, Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
@@ -26,8 +23,6 @@ pub struct DataWorks {
     table: ChangeTable,
     ddl: Bound<1>,
     schemas: TableSchemas,
-    keys: ByName<Vec<Vec<u8>>>,
-    images: ByName<RowImage>,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
     /// Whether nothing says which clocks they are of.
@@ -42,9 +37,7 @@ impl DataWorks {
             image: Bound::named(table, "Image", ["dataColumn"])?,
             ddl: Bound::named(table, "DdlStatement", ["text"])?,
             schemas: TableSchemas::new(table)?,
-            table: ChangeTable::new(table)?,
-            keys: ByName::keys(&options.key_columns)?,
-            images: ByName::images(&options.row_image)?,
+            table: ChangeTable::new(table, options)?,
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
             is_assumed: options.time_zone.is_none(),
         })
@@ -134,22 +127,15 @@ impl Adapter for DataWorks {
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
-        let image = self.images.image(columns)?;
-        let primary_key = self.keys.of(|| Ok(place))?.unwrap_or(&table.primary_key);
+        let image = self.table.images.image(columns)?;
+        let primary_key = self.table.keys.of(|| Ok(place))?.unwrap_or(&table.primary_key);
         Self::keys((op, image), (table, primary_key), rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;
         }
-        let out = columns.of(Name::Attributes).open();
-        out.push(b'{');
-        self.table.attributes(message, &input.root, out)?;
-        if rows.iter().any(|row| row.is_there) {
-            word("row_image", image.name(), out);
-        }
-        words("leniencies", notes, out);
-        extras(message, out)?;
-        out.push(b'}');
+        let shown = rows.iter().any(|row| row.is_there).then_some(image);
+        self.table.all_attributes(input, shown, notes, columns)?;
         Ok(Rest {
             sequence: sequence_of(sequence, message, is_before)?,
             image,

@@ -1,15 +1,12 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::ByName;
 use super::change_table::ChangeTable;
 use super::connect::{Connect, ConnectColumns, ConnectSchemas, write_declared};
-use super::members::extras;
 use super::record_key::{RecordKey, is_cell};
 use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
-use crate::columns::{Columns, Name, Rest, RowImage};
-use crate::json::writing::{word, words};
+use crate::columns::{Columns, Name, Rest};
 use crate::rows::{Means, Row, Written, distinct, key_of, old_key};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
@@ -23,9 +20,7 @@ pub struct Lindorm {
     payload: Bound<2>,
     table: ChangeTable,
     schemas: ConnectSchemas,
-    keys: ByName<Vec<Vec<u8>>>,
     families: Option<Vec<Vec<u8>>>,
-    images: ByName<RowImage>,
     /// What keys of records are.
     keys_of_records: Table,
 }
@@ -36,11 +31,9 @@ impl Lindorm {
         Some(Lindorm {
             message: Bound::new(table.union(table.root)?, ["schema", "payload"])?,
             payload: Bound::new(payload, ["before", "after"])?,
-            table: ChangeTable::new(table)?,
+            table: ChangeTable::new(table, options)?,
             schemas: ConnectSchemas::new(table)?,
-            keys: ByName::keys(&options.key_columns)?,
             families: options.column_families.as_deref().map(distinct),
-            images: ByName::images(&options.row_image)?,
             keys_of_records: RecordKey::table(),
         })
     }
@@ -95,7 +88,7 @@ impl Lindorm {
         scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before), &self.keys_of_records)?;
         let named = scratch.key.written();
         let message = &input.message;
-        let keys = self.keys.of(|| self.table.place(message, &input.root))?.map(Vec::as_slice);
+        let keys = self.table.keys.of(|| self.table.place(message, &input.root))?.map(Vec::as_slice);
         let has_row_key =
             |slot: &&Slot| message.members(slot).any(|(name, _)| message.content(name) == Some(ROW_KEY));
         let declared = columns.map(|columns| columns.and_then(|columns| columns.get(ROW_KEY)));
@@ -198,7 +191,7 @@ impl Adapter for Lindorm {
             Some(known) => Some(known.meaning(|known| self.schemas.make(known))?),
             None => None,
         };
-        let connect = connect.filter(|connect| !connect.is_empty);
+        let connect = connect.filter(|connect| !connect.fingerprint.is_empty());
         let images = [before, if op == "delete" { &ABSENT } else { after }];
         let style = self.style(input, images, connect, scratch)?;
         let mut unknown = Notes::new();
@@ -217,14 +210,8 @@ impl Adapter for Lindorm {
         if let Some(connect) = connect {
             columns.of(Name::Fingerprint).put(&connect.fingerprint);
         }
-        let image = self.images.image(columns)?;
-        let out = columns.of(Name::Attributes).open();
-        out.push(b'{');
-        self.table.attributes(message, &input.root, out)?;
-        word("row_image", image.name(), out);
-        words("leniencies", &scratch.notes, out);
-        extras(message, out)?;
-        out.push(b'}');
+        let image = self.table.images.image(columns)?;
+        self.table.all_attributes(input, Some(image), &scratch.notes, columns)?;
         Ok(Rest { image, ..self.table.rest(message, &input.root) })
     }
 }

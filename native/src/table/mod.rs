@@ -27,8 +27,6 @@ pub struct Table {
     pub is_msgpack: bool,
     /// SHA-256 of the text, as hex.
     pub digest: String,
-    /// Names of leniencies.
-    pub leniencies: Vec<String>,
     pub by_name: HashMap<String, usize>,
     /// Where the parts of a change stand in messages, as JSON; null if the schemas do not say.
     pub change: serde_json::Value,
@@ -49,7 +47,7 @@ impl Table {
     pub fn positions<const N: usize>(&self, rows: &[&str], names: [&str; N]) -> Option<[usize; N]> {
         let of_row = |row: &&str| {
             let Rule::Row(row) = &self.nodes.get(*self.by_name.get(*row)?)?.rule else { return None };
-            names.iter().map(|name| row.names.iter().position(|other| other == name)).collect()
+            names.iter().map(|name| row.names.iter().position(|other| other == name.as_bytes())).collect()
         };
         let found: Vec<Vec<usize>> = rows.iter().map(of_row).collect::<Option<_>>()?;
         let first = found.first()?;

@@ -1,5 +1,7 @@
 //! Nodes of a table: one for each place of a schema.
 
+use std::sync::Arc;
+
 use super::condition::Condition;
 
 pub struct Node {
@@ -64,15 +66,15 @@ pub struct Flat {
     pub entries: usize,
 }
 
-/// A leniency: its index, and when it is needed.
+/// A leniency, and when it is needed.
 pub struct Use {
-    pub name: usize,
+    pub name: Arc<str>,
     pub condition: Condition,
 }
 
 /// An array whose positions have nodes.
 pub struct RowNode {
-    pub names: Vec<String>,
+    pub names: Vec<Vec<u8>>,
     pub items: Vec<usize>,
     pub uses: Vec<Use>,
     pub item_uses: Vec<Vec<Use>>,

@@ -68,7 +68,7 @@ pub struct Tape {
     /// What was read of texts that messages repeat.
     pub known: Vec<Arc<Known>>,
     /// Leniencies that were needed.
-    pub uses: Vec<usize>,
+    pub uses: Vec<Arc<str>>,
 }
 
 impl Tape {

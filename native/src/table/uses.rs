@@ -1,15 +1,14 @@
 //! The leniencies that a message needed, in the order in which Python names them.
 
+use std::sync::Arc;
+
 use super::node::Use;
 use super::tape::{Message, Slot};
 use super::walk::Walk;
 use crate::why::{Done, Why};
 
-/// Index of the name that stands for properties that a schema does not name.
-pub const UNKNOWN: usize = 0;
-
-/// That name.
-pub const UNKNOWN_PROPERTY: &str = "unknown-property";
+/// Stands for properties that a schema does not name.
+const UNKNOWN: &str = "unknown-property";
 
 /// What was noted of the parts of a value while they were read.
 pub struct Noted {
@@ -45,7 +44,7 @@ impl Walk<'_, '_> {
         let within = self.tape.uses.split_off(noted.start);
         self.note(uses, slot)?;
         if is_unknown {
-            self.tape.uses.push(UNKNOWN);
+            self.tape.uses.push(Arc::from(UNKNOWN));
         }
         for (part, uses) in parts {
             let value = self.tape.slots[slot.first as usize + part];
@@ -68,7 +67,7 @@ impl Walk<'_, '_> {
         for each in uses {
             let message = Message { text: self.scan.text, tape: self.tape };
             if each.condition.holds(slot, &message).ok_or(Why::Meaning)? {
-                self.tape.uses.push(each.name);
+                self.tape.uses.push(Arc::clone(&each.name));
             }
         }
         Ok(())

@@ -150,7 +150,7 @@ impl Walk<'_, '_> {
             }
         };
         let value = i64::try_from(self.tape.known.len()).map_err(|_| Why::Size)?;
-        self.tape.uses.extend(&known.tape.uses);
+        self.tape.uses.extend_from_slice(&known.tape.uses);
         self.tape.known.push(known);
         Ok(Slot { value, ..of_kind(Kind::Repeated) })
     }
