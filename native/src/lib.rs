@@ -106,12 +106,6 @@ impl Kernel {
     fn needs_keys(&self) -> bool {
         self.state().needs_keys()
     }
-
-    /// SHA-256 of each table, as hex.
-    #[getter]
-    fn digests(&self) -> Vec<String> {
-        self.state().readers.iter().map(|reader| reader.table.digest.clone()).collect()
-    }
 }
 
 impl Kernel {

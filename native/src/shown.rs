@@ -11,7 +11,7 @@ use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
 use crate::json::number::NOT_FINITE;
 use crate::json::scan::{Kind, LEVELS, Scan};
-use crate::json::writing::named;
+use crate::json::writing::{named, quoted};
 use crate::why::{Done, Why};
 
 /// What attributes say of a bin whose value does not show its type.
@@ -58,9 +58,7 @@ fn one(after: &[u8], names: &mut Names, texts: &mut TextColumn) -> Done {
         let at = scan.at;
         if let Some(kind) = shown(scan.skip(names, LEVELS)?, &after[at..scan.at])? {
             named(name.content, out);
-            out.push(b'"');
-            out.extend_from_slice(kind.as_bytes());
-            out.push(b'"');
+            quoted(kind.as_bytes(), out);
         }
         Ok(())
     })?;

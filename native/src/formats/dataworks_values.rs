@@ -5,7 +5,6 @@ use super::values::{ValueType, write_value};
 use crate::columns::{Columns, Name};
 use crate::json::number::{parsed, write_decimal};
 use crate::json::text::unescape;
-use crate::json::times::write_time;
 use crate::rows::Means;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
@@ -35,7 +34,8 @@ pub fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Done<Opti
     Ok(Some((major, i64::from(!is_before))))
 }
 
-/// Write the value of a column, which is not null, by its type, and return what it is.
+/// Write the value of a column, which is not null, by its type, and return what it is; a time that Python
+/// lacks is declined.
 pub fn value(
     kind: Option<ValueType>,
     slot: &Slot,
@@ -45,7 +45,6 @@ pub fn value(
 ) -> Done<Means> {
     match kind {
         None => notes.push("unknown-column-type"),
-        Some(ValueType::Time(_)) => return date(slot, message, out, notes),
         Some(ValueType::Decimal(_)) if slot.is_text() => {
             notes.push("numeric-text");
             let content = message.content(slot).ok_or(Why::Value)?;
@@ -56,19 +55,4 @@ pub fn value(
         Some(kind) => return write_value(kind, slot, message, out).ok_or(Why::Value),
     }
     message.write(slot, out).map(|()| Means::Json)
-}
-
-/// Write a time, of milliseconds; one that Python lacks stays a number.
-fn date(slot: &Slot, message: &Message, out: &mut Vec<u8>, notes: &mut Notes) -> Done<Means> {
-    let start = out.len();
-    out.push(b'"');
-    let microseconds = message.integer(slot).ok_or(Why::Value)?.checked_mul(1000);
-    if microseconds.and_then(|time| write_time(time, out)).is_some() {
-        out.push(b'"');
-        return Ok(Means::Time);
-    }
-    out.truncate(start);
-    notes.push("time-out-of-range");
-    message.write(slot, out)?;
-    Ok(Means::Json)
 }

@@ -1,5 +1,7 @@
 //! Numbers: which the kernel reads, and the text that msgspec writes for them.
 
+use super::writing::quoted;
+
 /// Digits of a text that binary64 gives back whatever they are (IEEE 754).
 const EXACT: usize = 15;
 
@@ -127,9 +129,7 @@ pub fn write_decimal(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     if is_odd || !is_decimal(text) || text.len() > 100 {
         return None;
     }
-    out.push(b'"');
-    out.extend_from_slice(text);
-    out.push(b'"');
+    quoted(text, out);
     Some(())
 }
 

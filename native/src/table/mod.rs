@@ -25,8 +25,6 @@ pub struct Table {
     pub has_batches: bool,
     /// Whether messages are MessagePack, and not JSON.
     pub is_msgpack: bool,
-    /// SHA-256 of the text, as hex.
-    pub digest: String,
     pub by_name: HashMap<String, usize>,
     /// Where the parts of a change stand in messages, as JSON; null if the schemas do not say.
     pub change: serde_json::Value,

@@ -34,7 +34,6 @@ pub fn table(text: &str) -> Option<Table> {
         root: index(body.get("root")?)?,
         has_batches: body.get("batches")?.as_bool()?,
         is_msgpack: body.get("encoding")?.as_str()? == "msgpack",
-        digest,
         by_name,
         change: body.get("change")?.clone(),
         values: body.get("values")?.clone(),
