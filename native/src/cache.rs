@@ -12,22 +12,16 @@ const MOST_BYTES: usize = 16 << 20;
 /// Values in two generations: what is needed of the old one moves to the young one. If that is full, it
 /// becomes the old one, and what was not needed since then goes.
 pub struct Cache<V> {
-    young: Generation<V>,
-    old: Generation<V>,
+    young: HashMap<Arc<[u8]>, Entry<V>>,
+    old: HashMap<Arc<[u8]>, Entry<V>>,
+    /// Bytes of the young generation.
+    bytes: usize,
     recent: Vec<(Arc<[u8]>, Arc<V>)>,
     most_bytes: usize,
 }
 
-struct Generation<V> {
-    by_text: HashMap<Arc<[u8]>, (Arc<V>, usize)>,
-    bytes: usize,
-}
-
-impl<V> Default for Generation<V> {
-    fn default() -> Self {
-        Generation { by_text: HashMap::new(), bytes: 0 }
-    }
-}
+/// A value, and the bytes that it takes with its text.
+type Entry<V> = (Arc<V>, usize);
 
 impl<V> Default for Cache<V> {
     fn default() -> Self {
@@ -38,8 +32,7 @@ impl<V> Default for Cache<V> {
 impl<V> Cache<V> {
     /// Begin without texts; at most so many bytes are kept.
     pub fn of(most_bytes: usize) -> Self {
-        let (young, old) = (Generation::default(), Generation::default());
-        Cache { young, old, recent: Vec::new(), most_bytes }
+        Cache { young: HashMap::new(), old: HashMap::new(), bytes: 0, recent: Vec::new(), most_bytes }
     }
 
     /// Return the value, and how long its text is, of a recent text that bytes begin with.
@@ -54,7 +47,7 @@ impl<V> Cache<V> {
 
     /// Return the value of a text.
     pub fn get(&mut self, text: &[u8]) -> Option<Arc<V>> {
-        let of = [&self.young, &self.old].into_iter().find_map(|of| of.by_text.get_key_value(text))?;
+        let of = [&self.young, &self.old].into_iter().find_map(|of| of.get_key_value(text))?;
         let (text, (value, bytes)) = (Arc::clone(of.0), of.1.clone());
         self.keep(text, &value, bytes);
         Some(value)
@@ -71,12 +64,13 @@ impl<V> Cache<V> {
 
     /// Note that a value is needed.
     fn keep(&mut self, text: Arc<[u8]>, value: &Arc<V>, bytes: usize) {
-        if !self.young.by_text.contains_key(&text) {
-            if self.young.bytes + bytes > self.most_bytes / 2 {
+        if !self.young.contains_key(&text) {
+            if self.bytes + bytes > self.most_bytes / 2 {
                 self.old = std::mem::take(&mut self.young);
+                self.bytes = 0;
             }
-            self.young.bytes += bytes;
-            self.young.by_text.insert(Arc::clone(&text), (Arc::clone(value), bytes));
+            self.bytes += bytes;
+            self.young.insert(Arc::clone(&text), (Arc::clone(value), bytes));
         }
         self.recent.retain(|(other, _)| *other != text);
         self.recent.truncate(RECENT - 1);
@@ -86,11 +80,11 @@ impl<V> Cache<V> {
     /// How many bytes are kept.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        self.young.bytes + self.old.bytes
+        self.young.values().chain(self.old.values()).map(|(_, bytes)| bytes).sum()
     }
 
     #[cfg(test)]
     pub fn has(&self, text: &[u8]) -> bool {
-        self.young.by_text.contains_key(text) || self.old.by_text.contains_key(text)
+        self.young.contains_key(text) || self.old.contains_key(text)
     }
 }

@@ -12,7 +12,7 @@ use crate::msgpack::transcode;
 use crate::table::Table;
 use crate::table::node::Rule;
 use crate::table::parse::table;
-use crate::table::tape::{Extra, Known, Message, Tape};
+use crate::table::tape::{Known, Message, Slot, Tape};
 use crate::table::walk::Walk;
 use crate::why::Why;
 
@@ -147,10 +147,9 @@ impl Reader {
         let mut walk = Walk::new(&self.table, text, &mut work.tape, &mut work.names, &mut self.cache);
         let root = walk.message().map_err(|why| Declined { why, node: walk.blamed })?;
         let message = Message { text, tape: &work.tape };
-        let name = |(start, end): (usize, usize)| &text[start..end];
-        let is_foreign = |found: &[u8]| self.foreign.iter().any(|other| other == found);
-        let is_other = |extra: &Extra| {
-            is_foreign(name(extra.name)) || (self.is_beside_flat && extra.value.kind == Kind::Object)
+        let is_foreign = |name| self.foreign.iter().any(|other| Some(other.as_slice()) == name);
+        let is_other = |(name, value): &(Slot, Slot)| {
+            is_foreign(message.content(name)) || (self.is_beside_flat && value.kind == Kind::Object)
         };
         if message.tape.extras.iter().any(is_other) {
             return Err(Why::Format.into());

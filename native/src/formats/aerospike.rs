@@ -69,9 +69,9 @@ impl Aerospike {
             let [name, kind, value, ..] = parts;
             scratch.begin_bin(name, message, out)?;
             if value.kind == Kind::Float {
-                float(value, message, out)?
+                float(value, message, out)?;
             } else {
-                message.write(value, out)?
+                message.write(value, out)?;
             }
             let BinKind { means, is_noted, flag } = arm_at(&self.kinds, bin)?;
             scratch.rows[1].end_value(*means, out);

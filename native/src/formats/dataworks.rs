@@ -2,8 +2,7 @@
 
 use super::bound::{Bound, known_arm};
 use super::change_table::{BEFORE, ChangeTable};
-use super::dataworks_schema::{TableSchema, TableSchemas};
-use super::dataworks_values::{sequence_of, value, write_ddl};
+use super::dataworks_schema::{TableSchema, TableSchemas, sequence_of, value, write_ddl};
 use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};

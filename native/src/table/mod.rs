@@ -2,8 +2,6 @@
 
 mod collections;
 pub mod condition;
-mod condition_parse;
-mod flat;
 pub mod node;
 mod objects;
 pub mod parse;

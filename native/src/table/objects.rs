@@ -1,9 +1,9 @@
 //! Objects whose fields have nodes, and unions of them.
 
 use super::node::{Arm, Union};
-use super::tape::{Extra, Slot, short};
+use super::tape::{Message, Slot, short};
 use super::uses::Noted;
-use super::walk::{Walk, of_kind};
+use super::walk::{Walk, of_kind, of_text};
 use crate::json::names::MOST;
 use crate::json::scan::{Kind, Scan, Text};
 use crate::steps::steps;
@@ -95,20 +95,17 @@ impl Walk<'_, '_> {
         if !(union.is_root || union.is_loose) || !is_usual {
             return Err(Why::Text);
         }
-        let (start, untidy) = (self.scan.at, self.scan.untidy);
-        let kind = self.scan.skip(self.names, levels)?;
+        let value = self.spanned(|walk| walk.scan.skip(walk.names, levels).map(of_kind))?;
         if union.is_loose {
             return Ok(());
         }
-        let span = (name.start, name.start + name.content.len());
-        let is_twice = |other: &Extra| self.scan.text[other.name.0..other.name.1] == *name.content;
+        let message = Message { text: self.scan.text, tape: self.tape };
+        let is_twice = |other: &(Slot, Slot)| message.content(&other.0) == Some(name.content);
         steps(1 + self.tape.extras.len());
         if self.tape.extras.len() >= MOST || self.tape.extras.iter().any(is_twice) {
             return Err(Why::Name);
         }
-        let is_plain = self.scan.untidy == untidy;
-        let value = Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..of_kind(kind) };
-        self.tape.extras.push(Extra { name: span, value });
+        self.tape.extras.push((of_text(name)?, value));
         Ok(())
     }
 }

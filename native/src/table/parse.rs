@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::Table;
-use super::condition_parse::condition_of;
+use super::condition::condition_of;
 use super::node::{Arm, Flat, Integers, Node, RowArm, RowNode, RowsNode, Rule, Tags, Union, Use};
 
 /// The form of tables that this kernel reads.

@@ -54,17 +54,11 @@ impl Slot {
     }
 }
 
-/// A property at the root that no schema names.
-#[derive(Clone, Copy)]
-pub struct Extra {
-    pub name: (usize, usize),
-    pub value: Slot,
-}
-
 #[derive(Default)]
 pub struct Tape {
     pub slots: Vec<Slot>,
-    pub extras: Vec<Extra>,
+    /// Properties at the root that no schema names: the name and the value of each.
+    pub extras: Vec<(Slot, Slot)>,
     /// What was read of texts that messages repeat.
     pub known: Vec<Arc<Known>>,
     /// Leniencies that were needed.

@@ -48,13 +48,21 @@ impl Walk<'_, '_> {
 
     /// Read a value of a node; the cursor stands on it.
     pub fn value(&mut self, node: usize, levels: u32) -> Done<Slot> {
-        let (start, untidy) = (self.scan.at, self.scan.untidy);
-        let found = self.rule(node, levels.checked_sub(1).ok_or(Why::Depth)?);
+        let levels = levels.checked_sub(1).ok_or(Why::Depth)?;
+        let found = self.spanned(|walk| walk.rule(node, levels));
         if found.is_err() && self.blamed.is_none_or(|inner| self.table.nodes[inner].label.is_empty()) {
             self.blamed = Some(node);
         }
+        found
+    }
+
+    /// Return the slot that is read with where it stands.
+    #[inline]
+    pub fn spanned(&mut self, read: impl FnOnce(&mut Self) -> Done<Slot>) -> Done<Slot> {
+        let (start, untidy) = (self.scan.at, self.scan.untidy);
+        let found = read(self)?;
         let is_plain = self.scan.untidy == untidy;
-        Ok(Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..found? })
+        Ok(Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..found })
     }
 
     pub fn rule(&mut self, node: usize, levels: u32) -> Done<Slot> {
