@@ -16,6 +16,7 @@ use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::write_string;
+use crate::json::writing::named;
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -23,8 +24,8 @@ use crate::why::{Done, Why};
 pub struct FitType {
     key: RowType,
     row: RowType,
-    /// The columns of the key in the order of their names, each with its name as JSON text and a colon.
-    order: Vec<(usize, Vec<u8>)>,
+    /// The columns of the key in the order of their names.
+    order: Vec<usize>,
 }
 
 /// What is known of the text that is read, by the columns of its type.
@@ -45,15 +46,8 @@ impl FitType {
         if key.kinds.iter().any(is_nested) {
             return None;
         }
-        let mut order: Vec<_> = key.fields.iter().map(|field| field.name().as_str()).enumerate().collect();
-        order.sort_unstable_by_key(|(_, name)| *name);
-        let named = |(place, name): &(usize, &str)| {
-            let mut text = Vec::new();
-            write_string(name, &mut text)?;
-            text.push(b':');
-            Some((*place, text))
-        };
-        let order = order.iter().map(named).collect::<Option<_>>()?;
+        let mut order: Vec<usize> = (0..key.fields.len()).collect();
+        order.sort_unstable_by(|one, two| key.fields[*one].name().cmp(key.fields[*two].name()));
         Some(FitType { key, row, order })
     }
 
@@ -87,17 +81,18 @@ impl FitType {
         ])
     }
 
-    /// Put a key, which has all columns of its type and no others, and write it again.
+    /// Put a key, which has all columns of its type and no others, and write it again; names that need
+    /// escapes are declined before.
     fn key(&self, text: &[u8], image: &mut Nested, texts: &mut TextColumn, work: &mut Work) -> Done {
         read(&self.key, Means::KeyText, text, image, work)?;
         let out = texts.open();
-        for (number, (place, name)) in self.order.iter().enumerate() {
-            out.push(if number == 0 { b'{' } else { b',' });
-            out.extend_from_slice(name);
+        out.push(b'{');
+        for place in &self.order {
+            named(self.key.fields[*place].name().as_bytes(), out);
             let (start, end) = work.places[*place].ok_or(Why::Key)?;
             write(&self.key.kinds[*place], &image.items[*place], &text[start..end], out).ok_or(Why::Key)?;
         }
-        out.extend_from_slice(if self.order.is_empty() { b"{}" } else { b"}" });
+        out.push(b'}');
         Ok(())
     }
 }

@@ -92,23 +92,22 @@ impl Images {
     pub fn put(&mut self, side: usize, row: &Row, data: &[u8], undeclared: &mut Vec<u8>) -> Done {
         let Images { row: kind, sides } = self;
         let stores = sides[side].open();
-        let (mut next, mut is_whole) = (0, true);
+        let (mut next, start) = (0, undeclared.len());
         for cell in &row.cells {
             let (name, text) = (cell.name(data), cell.value(data));
             if let Some(index) = kind.index(name, next)? {
                 next = index + 1;
                 put(&kind.kinds[index], cell.means, text, &mut stores[index])?;
             } else {
-                if is_whole {
+                if undeclared.len() == start {
                     named(SIDES[side].as_bytes(), undeclared);
                     undeclared.push(b'{');
                 }
-                is_whole = false;
                 named(name, undeclared);
                 undeclared.extend_from_slice(text);
             }
         }
-        if !is_whole {
+        if undeclared.len() > start {
             undeclared.push(b'}');
         }
         Ok(())
