@@ -6,6 +6,7 @@ use super::declared::{Declared, fingerprint};
 use super::values::{NamedType, ValueType, types, write_value};
 use crate::columns::{Columns, Name};
 use crate::json::number::{parsed, write_decimal};
+use crate::json::scan::Kind;
 use crate::json::text::unescape;
 use crate::rows::Means;
 use crate::table::Table;
@@ -106,7 +107,7 @@ pub fn value(
             let content = message.content(slot).ok_or(Why::Value)?;
             return write_decimal(content, out).map(|()| Means::Decimal).ok_or(Why::Number);
         }
-        Some(ValueType::Decimal(_)) if slot.is_number() => {}
+        Some(ValueType::Decimal(_)) if matches!(slot.kind, Kind::Integer | Kind::Float) => {}
         Some(ValueType::Decimal(_)) => return Err(Why::Value),
         Some(kind) => return write_value(kind, slot, message, out).ok_or(Why::Value),
     }

@@ -1,11 +1,11 @@
 //! Objects whose fields have nodes, and unions of them.
 
-use super::node::{Arm, Union};
+use super::node::Union;
 use super::tape::{Message, Slot, short};
 use super::uses::Noted;
 use super::walk::{Walk, of_kind, of_text};
 use crate::json::names::MOST;
-use crate::json::scan::{Kind, Scan, Text};
+use crate::json::scan::{Kind, Text};
 use crate::steps::steps;
 use crate::why::{Done, Why};
 
@@ -13,22 +13,19 @@ use crate::why::{Done, Why};
 struct OpenObject {
     /// Index of the slot of its first field.
     first: usize,
-    /// The arm of its union; none until its tag is read.
+    /// The arm of its union; none until its tag is needed.
     arm: Option<usize>,
     /// A bit for each field that it has.
     seen: u64,
-    /// Fields that wait until the arm is known, and where each stands.
-    waiting: Vec<(usize, usize)>,
     noted: Noted,
 }
 
 impl Walk<'_, '_> {
-    /// Read an object by the arm that its tag selects. Fields before the tag that differ between arms are
-    /// read twice.
+    /// Read an object by the arm that its tag selects.
     pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
         let arm = if union.tag.is_none() { Some(0) } else { None };
         let first = self.reserve(union.names.len());
-        let mut object = OpenObject { first, arm, seen: 0, waiting: Vec::new(), noted: self.begin_notes() };
+        let mut object = OpenObject { first, arm, seen: 0, noted: self.begin_notes() };
         let mut next = 0;
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
@@ -40,7 +37,6 @@ impl Walk<'_, '_> {
         })?;
         let place = object.arm.ok_or(Why::Text)?;
         let arm = &union.arms[place];
-        self.read_waiting(arm, &mut object, levels)?;
         if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
             return Err(Why::Text);
         }
@@ -52,40 +48,35 @@ impl Walk<'_, '_> {
         Ok(slot)
     }
 
-    /// Read a field of an object, or pass over it until its arm is known.
+    /// Read a field of an object; if arms read it differently, the tag is looked for behind it.
     fn field(&mut self, union: &Union, object: &mut OpenObject, field: usize, levels: u32) -> Done {
         if object.seen >> field & 1 == 1 {
             return Err(Why::Name);
         }
         object.seen |= 1 << field;
-        if union.tag == Some(field) {
-            object.arm = Some(arm_of(union, &self.scan).ok_or(Why::Text)?);
+        if object.arm.is_none() && (union.tag == Some(field) || union.same[field].is_none()) {
+            object.arm = Some(self.arm_ahead(union, field, levels)?);
         }
-        let node = match object.arm {
-            Some(arm) => Some(union.arms[arm].nodes[field].ok_or(Why::Text)?),
-            None => union.same[field],
-        };
-        if let Some(node) = node {
-            self.tape.slots[object.first + field] = self.value(node, levels)?;
-            self.end_part(field, &mut object.noted);
-        } else {
-            object.waiting.push((field, self.scan.at));
-            self.scan.skip(self.names, levels)?;
-        }
+        let node = object.arm.map_or(union.same[field], |arm| union.arms[arm].nodes[field]);
+        self.tape.slots[object.first + field] = self.value(node.ok_or(Why::Text)?, levels)?;
+        self.end_part(field, &mut object.noted);
         Ok(())
     }
 
-    /// Read the values that stood before the tag of their union.
-    fn read_waiting(&mut self, arm: &Arm, object: &mut OpenObject, levels: u32) -> Done {
-        let (end, untidy) = (self.scan.at, self.scan.untidy);
-        for (field, at) in &object.waiting {
-            self.scan.at = *at;
-            self.tape.slots[object.first + field] =
-                self.value(arm.nodes[*field].ok_or(Why::Text)?, levels)?;
-            self.end_part(*field, &mut object.noted);
+    /// Return the arm of an object by its tag, from the field whose value the cursor stands on.
+    fn arm_ahead(&mut self, union: &Union, field: usize, levels: u32) -> Done<usize> {
+        let mut scan = self.scan.clone();
+        let mut field = Some(field);
+        while field != union.tag {
+            scan.skip(self.names, levels)?;
+            if !scan.is_more(b'}')? {
+                return Err(Why::Text);
+            }
+            field = place_of(union, scan.member()?.plain().ok_or(Why::Name)?, 0);
         }
-        (self.scan.at, self.scan.untidy) = (end, untidy);
-        Ok(())
+        let word = scan.string()?.plain().ok_or(Why::Text)?;
+        let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
+        named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none())).ok_or(Why::Text)
     }
 
     /// Read a property that no schema names: it is kept at the root, and passed over in texts.
@@ -116,11 +107,4 @@ fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
         return Some(next);
     }
     union.names.iter().position(|other| other == name)
-}
-
-/// Return the arm that a tag selects; the cursor stays on it.
-fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
-    let word = scan.clone().string().ok()?.plain()?;
-    let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
-    named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none()))
 }

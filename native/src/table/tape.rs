@@ -48,10 +48,6 @@ impl Slot {
     pub fn is_text(&self) -> bool {
         matches!(self.kind, Kind::Text | Kind::Escaped)
     }
-
-    pub fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Integer | Kind::Float)
-    }
 }
 
 #[derive(Default)]

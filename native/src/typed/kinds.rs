@@ -36,10 +36,8 @@ pub enum Reading {
     Declared,
     /// A schema of the rows.
     Row,
-    /// A schema that stands in the messages.
-    Message,
-    /// None, of the JSON text of a log.
-    Log,
+    /// A schema that stands in the messages, or none, of the JSON text of a log.
+    Other,
 }
 
 impl ColumnKind {
@@ -94,8 +92,7 @@ impl ColumnKind {
             "application/json" if *kind == DataType::Utf8 => return ColumnKind::Json,
             "" => Reading::Declared,
             "row-schema" => Reading::Row,
-            "message-schema" => Reading::Message,
-            "change-text" | "exact-text" | "key-text" => Reading::Log,
+            "message-schema" | "change-text" | "exact-text" | "key-text" => Reading::Other,
             _ => return ColumnKind::Unknown,
         };
         match kind {
