@@ -6,8 +6,7 @@ use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, OffsetBufferBuilder};
 use arrow_schema::ArrowError;
 
-/// Bytes of a column of text from which on messages are declined: its offsets have 31 bits, so that
-/// there is room for one more message.
+/// Bytes of a message, or of the text that it becomes, from which on it is declined.
 pub const MOST_BYTES: usize = 1 << 30;
 
 /// A column of text or bytes.

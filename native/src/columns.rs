@@ -6,7 +6,7 @@ use arrow_array::builder::{Int64Builder, TimestampMicrosecondBuilder};
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field};
 
-use crate::builders::{MOST_BYTES, TextColumn, batch, structs};
+use crate::builders::{TextColumn, batch, structs};
 use crate::json::writing::named;
 use crate::rows::Row;
 use crate::typed::{Images, Nested, RowType};
@@ -117,11 +117,6 @@ impl Columns {
     /// Return what was written to a column of this row; none if it is NULL.
     pub fn text(&self, name: Name) -> Option<&[u8]> {
         self.texts[name as usize].text()
-    }
-
-    /// Whether there is room for more; without, messages are declined.
-    pub fn has_room(&self) -> bool {
-        self.texts.iter().all(|text| text.data().len() < MOST_BYTES)
     }
 
     /// Fit the images of the row into the columns of its type.

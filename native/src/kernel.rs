@@ -67,12 +67,14 @@ impl State {
     pub fn decode(&mut self, values: &BinaryArray, keys: Option<&BinaryArray>) -> (RecordBatch, Int32Array) {
         let declined = self.declined.clone();
         self.messages += values.len() as u64;
-        if let Some(Ok(found)) = guarded(|| self.batch(values, keys)) {
-            return found;
-        }
+        let why = match guarded(|| self.batch(values, keys)) {
+            Some(Ok(found)) => return found,
+            Some(Err(why)) => why,
+            None => Why::Panic,
+        };
         let nothing = self.batch(&BinaryArray::new_null(values.len()), None);
         self.declined = declined;
-        *self.declined.entry(Why::Panic.name()).or_default() += values.len() as u64;
+        *self.declined.entry(why.name()).or_default() += values.len() as u64;
         nothing.unwrap_or_else(|_| unreachable!("columns of dead rows are columns"))
     }
 
@@ -92,10 +94,9 @@ impl State {
     /// Write the rows of a message; those of one that is declined are dead, and at least one.
     fn one(&mut self, value: Option<&[u8]>, key: Key, work: &mut Workspace) -> Done {
         let start = work.columns.rows();
-        let has_room = work.columns.has_room() && value.is_none_or(|value| value.len() < MOST_BYTES);
         let done = match value {
             None => Err((self.last, Why::Null.into())),
-            Some(_) if !has_room => Err((self.last, Why::Size.into())),
+            Some(value) if value.len() >= MOST_BYTES => Err((self.last, Why::Size.into())),
             Some(value) => self.read(value, key, work),
         };
         let columns = &mut work.columns;

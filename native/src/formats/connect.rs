@@ -2,8 +2,7 @@
 
 use super::Notes;
 use super::bound::Bound;
-use super::declared::{Declared, fingerprint};
-use super::values::{NamedType, ValueType, types, write_value};
+use super::values::{Declared, NamedType, ValueType, fingerprint, types, write_value};
 use crate::json::number::parsed;
 use crate::json::scan::Kind;
 use crate::rows::Means;

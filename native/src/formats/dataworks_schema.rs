@@ -2,8 +2,7 @@
 
 use super::Notes;
 use super::bound::Bound;
-use super::declared::{Declared, fingerprint};
-use super::values::{NamedType, ValueType, types, write_value};
+use super::values::{Declared, NamedType, ValueType, fingerprint, types, write_value};
 use crate::columns::{Columns, Name};
 use crate::json::number::{parsed, write_decimal};
 use crate::json::scan::Kind;

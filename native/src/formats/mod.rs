@@ -9,7 +9,6 @@ mod change_table;
 mod connect;
 mod dataworks;
 mod dataworks_schema;
-mod declared;
 mod lindorm;
 mod members;
 mod record_key;

@@ -1,4 +1,6 @@
-//! Values by the types that schemas within messages declare.
+//! What both kinds of schemas within messages have in common: columns, and values by the types of these.
+
+use sha2::{Digest, Sha256};
 
 use crate::json::base64::{byte_count, decode};
 use crate::json::number::{NOT_FINITE, has_bits, write_integral, write_unscaled};
@@ -6,7 +8,9 @@ use crate::json::scan::Kind;
 use crate::json::times::{write_date, write_time};
 use crate::rows::Means;
 use crate::table::Table;
+use crate::table::parse::hex;
 use crate::table::tape::{Message, Slot};
+use crate::why::{Done, Why};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ValueType {
@@ -99,4 +103,47 @@ pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Ve
 /// Return an integer of so many bits.
 fn integer(slot: &Slot, message: &Message, bits: u32) -> Option<i64> {
     message.integer(slot).filter(|value| has_bits(*value, bits))
+}
+
+/// Hex digits of a fingerprint.
+const DIGITS: usize = 32;
+
+/// Columns and what is declared of each, in the order of their schema.
+pub struct Declared<T>(Vec<(Vec<u8>, T)>);
+
+impl<T> Default for Declared<T> {
+    fn default() -> Self {
+        Declared(Vec::new())
+    }
+}
+
+impl<T> Declared<T> {
+    /// Add a column; one that was declared before is declined.
+    pub fn add(&mut self, name: &[u8], what: T) -> Done {
+        if self.get(name).is_some() {
+            return Err(Why::Schema);
+        }
+        self.0.push((name.to_vec(), what));
+        Ok(())
+    }
+
+    pub fn get(&self, name: &[u8]) -> Option<&T> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, what)| what)
+    }
+
+    /// Return what is declared of a column; rows mostly have them in the order of the schema.
+    pub fn next(&self, name: &[u8], next: &mut usize) -> Option<&T> {
+        if self.0.get(*next).is_none_or(|(other, _)| other != name) {
+            *next = self.0.iter().position(|(other, _)| other == name)?;
+        }
+        *next += 1;
+        self.0.get(*next - 1).map(|(_, what)| what)
+    }
+}
+
+/// Return the fingerprint of the text of a schema.
+pub fn fingerprint(text: &[u8]) -> Vec<u8> {
+    let mut digits = hex(&Sha256::digest(text)).into_bytes();
+    digits.truncate(DIGITS);
+    digits
 }
