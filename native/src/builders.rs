@@ -17,14 +17,12 @@ pub struct TextColumn {
     offsets: OffsetBufferBuilder<i32>,
     valid: NullBufferBuilder,
     is_there: bool,
-    /// Rows at the end that are NULL, and not yet among the others: most columns of most formats are.
-    nulls: usize,
 }
 
 impl TextColumn {
     pub fn new(rows: usize) -> Self {
         let (offsets, valid) = (OffsetBufferBuilder::new(rows), NullBufferBuilder::new(rows));
-        TextColumn { data: Vec::new(), start: 0, offsets, valid, is_there: false, nulls: 0 }
+        TextColumn { data: Vec::new(), start: 0, offsets, valid, is_there: false }
     }
 
     /// Return where the text of the row goes, which is not NULL then.
@@ -55,25 +53,13 @@ impl TextColumn {
 
     #[inline]
     pub fn end(&mut self) {
-        if !self.is_there {
-            self.nulls += 1;
-            return;
-        }
-        self.add_nulls();
         self.offsets.push_length(self.data.len() - self.start);
-        self.valid.append_non_null();
+        self.valid.append(self.is_there);
         (self.start, self.is_there) = (self.data.len(), false);
     }
 
-    fn add_nulls(&mut self) {
-        (0..self.nulls).for_each(|_| self.offsets.push_length(0));
-        self.valid.append_n_nulls(self.nulls);
-        self.nulls = 0;
-    }
-
     /// Return the column; an error if it has no room for its text, or is to be text, and is not UTF-8.
-    pub fn finish(mut self, is_text: bool) -> Result<ArrayRef, ArrowError> {
-        self.add_nulls();
+    pub fn finish(self, is_text: bool) -> Result<ArrayRef, ArrowError> {
         let (nulls, offsets, data) = (self.valid.build(), ends(self.offsets)?, self.data.into());
         Ok(if is_text {
             Arc::new(StringArray::try_new(offsets, data, nulls)?)
