@@ -2,69 +2,27 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{Array, ArrayRef, BinaryArray, StringArray, StructArray};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Fields};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray, StructArray};
+use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, OffsetBufferBuilder};
+use arrow_schema::ArrowError;
 
-use crate::why::{Done, Why};
-
-/// Bytes of a column of text from which on messages are declined: its offsets have 31 bits, so that
-/// there is room for one more message.
+/// Bytes of a message, or of the text that it becomes, from which on it is declined.
 pub const MOST_BYTES: usize = 1 << 30;
-
-/// The ends of rows within what they hold together: they grow, and fit into 31 bits.
-pub struct Offsets(Vec<i32>);
-
-impl Offsets {
-    pub fn new(rows: usize) -> Self {
-        let mut ends = Vec::with_capacity(rows + 1);
-        ends.push(0);
-        Offsets(ends)
-    }
-
-    /// Add an end; one that has no room is declined.
-    #[inline]
-    pub fn push(&mut self, end: usize) -> Done {
-        self.0.push(i32::try_from(end).map_err(|_| Why::Size)?);
-        Ok(())
-    }
-
-    /// Add rows that hold nothing.
-    fn repeat(&mut self, rows: usize) {
-        let end = self.0.last().copied().unwrap_or_default();
-        self.0.resize(self.0.len() + rows, end);
-    }
-
-    /// Return the last end.
-    fn last(&self) -> usize {
-        self.0.last().and_then(|end| usize::try_from(*end).ok()).unwrap_or_default()
-    }
-
-    pub fn finish(self) -> OffsetBuffer<i32> {
-        OffsetBuffer::new(ScalarBuffer::from(self.0))
-    }
-}
 
 /// A column of text or bytes.
 pub struct TextColumn {
     data: Vec<u8>,
-    offsets: Offsets,
-    valid: BooleanBufferBuilder,
+    /// Where the text of the row begins.
+    start: usize,
+    offsets: OffsetBufferBuilder<i32>,
+    valid: NullBufferBuilder,
     is_there: bool,
-    /// Rows at the end that are NULL, and not yet among the others: most columns of most formats are.
-    nulls: usize,
 }
 
 impl TextColumn {
-    pub fn new(rows: usize, bytes: usize) -> Self {
-        TextColumn {
-            data: Vec::with_capacity(bytes),
-            offsets: Offsets::new(rows),
-            valid: BooleanBufferBuilder::new(rows),
-            is_there: false,
-            nulls: 0,
-        }
+    pub fn new(rows: usize) -> Self {
+        let (offsets, valid) = (OffsetBufferBuilder::new(rows), NullBufferBuilder::new(rows));
+        TextColumn { data: Vec::new(), start: 0, offsets, valid, is_there: false }
     }
 
     /// Return where the text of the row goes, which is not NULL then.
@@ -84,41 +42,25 @@ impl TextColumn {
 
     /// Return the text of the row so far; none if it is NULL.
     pub fn text(&self) -> Option<&[u8]> {
-        self.is_there.then(|| &self.data[self.offsets.last()..])
+        self.is_there.then(|| &self.data[self.start..])
     }
 
     /// Make the row NULL, whatever was written.
     pub fn take_back(&mut self) {
-        self.data.truncate(self.offsets.last());
+        self.data.truncate(self.start);
         self.is_there = false;
     }
 
     #[inline]
-    pub fn end(&mut self) -> Done {
-        if !self.is_there {
-            self.nulls += 1;
-            return Ok(());
-        }
-        self.add_nulls();
-        self.offsets.push(self.data.len())?;
-        self.valid.append(true);
-        self.is_there = false;
-        Ok(())
+    pub fn end(&mut self) {
+        self.offsets.push_length(self.data.len() - self.start);
+        self.valid.append(self.is_there);
+        (self.start, self.is_there) = (self.data.len(), false);
     }
 
-    fn add_nulls(&mut self) {
-        if self.nulls > 0 {
-            self.offsets.repeat(self.nulls);
-            self.valid.append_n(self.nulls, false);
-            self.nulls = 0;
-        }
-    }
-
-    /// Return the column; an error if it is to be text, and is not UTF-8.
-    pub fn finish(mut self, is_text: bool) -> Result<ArrayRef, ArrowError> {
-        self.add_nulls();
-        let nulls = nulls(&mut self.valid);
-        let (offsets, data) = (self.offsets.finish(), self.data.into());
+    /// Return the column; an error if it has no room for its text, or is to be text, and is not UTF-8.
+    pub fn finish(self, is_text: bool) -> Result<ArrayRef, ArrowError> {
+        let (nulls, offsets, data) = (self.valid.build(), ends(self.offsets)?, self.data.into());
         Ok(if is_text {
             Arc::new(StringArray::try_new(offsets, data, nulls)?)
         } else {
@@ -127,37 +69,14 @@ impl TextColumn {
     }
 }
 
-/// A column of lists of texts.
-#[derive(Default)]
-pub struct TextLists(ListBuilder<StringBuilder>);
-
-impl TextLists {
-    pub fn has_room(&self) -> bool {
-        self.0.values_ref().values_slice().len() < MOST_BYTES
-    }
-
-    /// End a row that has a list, or NULL.
-    pub fn end<'t>(&mut self, items: Option<impl Iterator<Item = &'t [u8]>>) -> Done {
-        let is_there = items.is_some();
-        for item in items.into_iter().flatten() {
-            self.0.values().append_value(std::str::from_utf8(item).map_err(|_| Why::Text)?);
-        }
-        self.0.append(is_there);
-        Ok(())
-    }
-
-    pub fn finish(mut self) -> ArrayRef {
-        Arc::new(self.0.finish())
-    }
+/// Return the ends of rows within what they hold together; an error if they do not fit into 31 bits.
+pub fn ends(offsets: OffsetBufferBuilder<i32>) -> Result<OffsetBuffer<i32>, ArrowError> {
+    offsets.try_finish().map_err(|_| ArrowError::MemoryError("a column is too long".to_owned()))
 }
 
-pub fn field(name: &str, kind: &DataType) -> Field {
-    Field::new(name, kind.clone(), true)
-}
-
-pub fn nulls(valid: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
-    let found = NullBuffer::new(valid.finish());
-    (found.null_count() > 0).then_some(found)
+/// Return columns, in which values may be NULL.
+pub fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch, ArrowError> {
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true)))
 }
 
 /// Return a column of structs.
@@ -165,7 +84,6 @@ pub fn structs<const N: usize>(
     columns: [(&str, ArrayRef); N],
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef, ArrowError> {
-    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    let (fields, arrays, _) = StructArray::from(batch(columns)?).into_parts();
     Ok(Arc::new(StructArray::try_new(fields, arrays, nulls)?))
 }

@@ -9,19 +9,19 @@ const RECENT: usize = 16;
 /// Bytes that are kept of texts and of what was read of them, by default.
 const MOST_BYTES: usize = 16 << 20;
 
+/// Values in two generations: what is needed of the old one moves to the young one. If that is full, it
+/// becomes the old one, and what was not needed since then goes.
 pub struct Cache<V> {
-    by_text: HashMap<Arc<[u8]>, Entry<V>>,
-    recent: Vec<(Arc<[u8]>, Arc<V>)>,
+    young: HashMap<Arc<[u8]>, Entry<V>>,
+    old: HashMap<Arc<[u8]>, Entry<V>>,
+    /// Bytes of the young generation.
     bytes: usize,
+    recent: Vec<(Arc<[u8]>, Arc<V>)>,
     most_bytes: usize,
-    clock: u64,
 }
 
-struct Entry<V> {
-    value: Arc<V>,
-    bytes: usize,
-    used: u64,
-}
+/// A value, and the bytes that it takes with its text.
+type Entry<V> = (Arc<V>, usize);
 
 impl<V> Default for Cache<V> {
     fn default() -> Self {
@@ -32,7 +32,7 @@ impl<V> Default for Cache<V> {
 impl<V> Cache<V> {
     /// Begin without texts; at most so many bytes are kept.
     pub fn of(most_bytes: usize) -> Self {
-        Cache { by_text: HashMap::new(), recent: Vec::new(), bytes: 0, most_bytes, clock: 0 }
+        Cache { young: HashMap::new(), old: HashMap::new(), bytes: 0, recent: Vec::new(), most_bytes }
     }
 
     /// Return the value, and how long its text is, of a recent text that bytes begin with.
@@ -47,69 +47,44 @@ impl<V> Cache<V> {
 
     /// Return the value of a text.
     pub fn get(&mut self, text: &[u8]) -> Option<Arc<V>> {
-        self.clock += 1;
-        let (key, _) = self.by_text.get_key_value(text)?;
-        let key = Arc::clone(key);
-        let entry = self.by_text.get_mut(text)?;
-        entry.used = self.clock;
-        let value = Arc::clone(&entry.value);
-        self.remember(key, &value);
+        let of = [&self.young, &self.old].into_iter().find_map(|of| of.get_key_value(text))?;
+        let (text, (value, bytes)) = (Arc::clone(of.0), of.1.clone());
+        self.keep(text, &value, bytes);
         Some(value)
     }
 
-    /// Keep the value of a text, which takes so many bytes; those that were not needed for longest go.
+    /// Keep the value of a text, which takes so many bytes, if there is room for it.
     pub fn put(&mut self, text: &[u8], value: V, bytes: usize) -> Arc<V> {
-        let (text, value): (Arc<[u8]>, _) = (Arc::from(text), Arc::new(value));
-        self.clock += 1;
-        let entry = Entry { value: Arc::clone(&value), bytes, used: self.clock };
-        self.bytes += bytes;
-        self.bytes -= self.by_text.insert(Arc::clone(&text), entry).map_or(0, |before| before.bytes);
-        self.remember(text, &value);
-        if self.bytes > self.most_bytes {
-            self.forget();
+        let value = Arc::new(value);
+        if bytes <= self.most_bytes / 2 {
+            self.keep(Arc::from(text), &value, bytes);
         }
         value
     }
 
-    fn remember(&mut self, text: Arc<[u8]>, value: &Arc<V>) {
+    /// Note that a value is needed.
+    fn keep(&mut self, text: Arc<[u8]>, value: &Arc<V>, bytes: usize) {
+        if !self.young.contains_key(&text) {
+            if self.bytes + bytes > self.most_bytes / 2 {
+                self.old = std::mem::take(&mut self.young);
+                self.bytes = 0;
+            }
+            self.bytes += bytes;
+            self.young.insert(Arc::clone(&text), (Arc::clone(value), bytes));
+        }
         self.recent.retain(|(other, _)| *other != text);
         self.recent.truncate(RECENT - 1);
         self.recent.insert(0, (text, Arc::clone(value)));
     }
 
-    /// Forget the quarter that was not needed for longest, and more if the rest is too much.
-    fn forget(&mut self) {
-        for (text, _) in &self.recent {
-            // What is recent was needed since: `beginning` does not note it.
-            if let Some(entry) = self.by_text.get_mut(text) {
-                entry.used = self.clock;
-            }
-        }
-        let mut all: Vec<(u64, usize)> =
-            self.by_text.values().map(|entry| (entry.used, entry.bytes)).collect();
-        all.sort_unstable();
-        let (mut bytes, mut bound) = (self.bytes, 0);
-        for (used, size) in all {
-            if bytes <= self.most_bytes / 4 * 3 {
-                break;
-            }
-            bytes -= size;
-            bound = used;
-        }
-        self.by_text.retain(|_, entry| entry.used > bound);
-        self.bytes = self.by_text.values().map(|entry| entry.bytes).sum();
-        let by_text = &self.by_text;
-        self.recent.retain(|(text, _)| by_text.contains_key(text));
-    }
-
     /// How many bytes are kept.
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.young.values().chain(self.old.values()).map(|(_, bytes)| bytes).sum()
     }
 
     #[cfg(test)]
     pub fn has(&self, text: &[u8]) -> bool {
-        self.by_text.contains_key(text)
+        self.young.contains_key(text) || self.old.contains_key(text)
     }
 }

@@ -1,20 +1,16 @@
 //! The columns of changes, built row by row; the rows of a message that is declined are dead.
 
-use std::iter::Empty;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, TimestampMicrosecondBuilder};
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field};
 
-use crate::builders::{MOST_BYTES, TextColumn, TextLists, field, structs};
+use crate::builders::{TextColumn, batch, structs};
 use crate::json::writing::named;
 use crate::rows::Row;
-use crate::typed::{Images, RowType};
+use crate::typed::{Images, Nested, RowType};
 use crate::why::{Done, Why};
-
-/// Bytes that are reserved for a column at most, whatever rows needed before.
-const MOST_RESERVED: usize = 1 << 22;
 
 /// What is no text of a change.
 #[derive(Default)]
@@ -72,9 +68,6 @@ pub enum Name {
 
 const COUNT: usize = Name::Effect as usize + 1;
 
-/// Bytes for each column of text.
-pub type PerRow = [usize; COUNT];
-
 pub struct Columns {
     texts: [TextColumn; COUNT],
     event_time: TimestampMicrosecondBuilder,
@@ -83,7 +76,7 @@ pub struct Columns {
     /// Rows as columns of a type; none if they are JSON text.
     images: Option<Images>,
     undeclared: Vec<u8>,
-    leniencies: TextLists,
+    leniencies: Nested,
     /// How many rows each message has; less than 0 if they are dead.
     sizes: Vec<i32>,
     rows: usize,
@@ -91,19 +84,15 @@ pub struct Columns {
 
 impl Columns {
     /// Begin without rows.
-    ///
-    /// `per_row` is how many bytes of each column a row may need, estimated by `bytes_per_row`.
-    pub fn new(messages: usize, per_row: &PerRow, row: Option<&Arc<RowType>>) -> Self {
+    pub fn new(messages: usize, row: Option<&Arc<RowType>>) -> Self {
         Columns {
-            texts: std::array::from_fn(|i| {
-                TextColumn::new(messages, messages.saturating_mul(per_row[i]).min(MOST_RESERVED))
-            }),
+            texts: std::array::from_fn(|_| TextColumn::new(messages)),
             event_time: TimestampMicrosecondBuilder::with_capacity(messages),
             major: Int64Builder::with_capacity(messages),
             minor: Int64Builder::with_capacity(messages),
             images: row.map(|row| Images::new(row, messages)),
             undeclared: Vec::new(),
-            leniencies: TextLists::default(),
+            leniencies: Nested::texts(messages),
             sizes: Vec::with_capacity(messages),
             rows: 0,
         }
@@ -111,6 +100,13 @@ impl Columns {
 
     pub fn of(&mut self, name: Name) -> &mut TextColumn {
         &mut self.texts[name as usize]
+    }
+
+    /// Write the text of a column, if there is one.
+    pub fn put(&mut self, name: Name, text: Option<&[u8]>) {
+        if let Some(text) = text {
+            self.of(name).put(text);
+        }
     }
 
     /// Return all that was written to a column.
@@ -121,11 +117,6 @@ impl Columns {
     /// Return what was written to a column of this row; none if it is NULL.
     pub fn text(&self, name: Name) -> Option<&[u8]> {
         self.texts[name as usize].text()
-    }
-
-    /// Whether there is room for more; without, messages are declined.
-    pub fn has_room(&self) -> bool {
-        self.texts.iter().all(|text| text.data().len() < MOST_BYTES) && self.leniencies.has_room()
     }
 
     /// Fit the images of the row into the columns of its type.
@@ -150,52 +141,29 @@ impl Columns {
     }
 
     /// End a row.
-    pub fn end<'n>(
-        &mut self,
-        rest: &Rest,
-        leniencies: impl Iterator<Item = &'n str>,
-        effect: Option<&str>,
-    ) -> Done {
-        if let Some(effect) = effect {
-            self.of(Name::Effect).put(effect.as_bytes());
-        }
-        self.texts.iter_mut().try_for_each(TextColumn::end)?;
-        self.leniencies.end(Some(leniencies.map(str::as_bytes)))?;
-        if let Some(images) = &mut self.images {
-            images.end(false)?;
-        }
-        self.numbers(rest);
-        Ok(())
+    pub fn end<'n>(&mut self, rest: &Rest, leniencies: impl Iterator<Item = &'n str>, effect: Option<&str>) {
+        self.put(Name::Effect, effect.map(str::as_bytes));
+        self.leniencies.open();
+        leniencies.for_each(|name| self.leniencies.put_text(name.as_bytes()));
+        self.end_all(rest, false);
     }
 
     /// End a row that is dead, whatever was written of it.
-    pub fn end_dead(&mut self) -> Done {
-        for text in &mut self.texts {
-            text.take_back();
-            text.end()?;
-        }
-        self.leniencies.end(None::<Empty<_>>)?;
-        if let Some(images) = &mut self.images {
-            images.end(true)?;
-        }
-        self.numbers(&Rest::default());
-        Ok(())
+    pub fn end_dead(&mut self) {
+        self.texts.iter_mut().for_each(TextColumn::take_back);
+        self.end_all(&Rest::default(), true);
     }
 
-    fn numbers(&mut self, rest: &Rest) {
+    fn end_all(&mut self, rest: &Rest, is_dead: bool) {
+        self.texts.iter_mut().for_each(TextColumn::end);
+        self.leniencies.end(is_dead);
+        if let Some(images) = &mut self.images {
+            images.end(is_dead);
+        }
         self.event_time.append_option(rest.event_time);
         self.major.append_option(rest.sequence.map(|sequence| sequence.0));
         self.minor.append_option(rest.sequence.map(|sequence| sequence.1));
         self.rows += 1;
-    }
-
-    /// Return how many bytes of each column its rows needed, and some more.
-    pub fn bytes_per_row(&self) -> PerRow {
-        let rows = self.rows.max(1);
-        std::array::from_fn(|i| match self.texts[i].data().len() {
-            0 => 0,
-            bytes => bytes / rows + bytes / rows / 16 + 1,
-        })
     }
 
     /// How many rows there are.
@@ -230,7 +198,8 @@ impl Columns {
             [("major", Arc::new(self.major.finish())), ("minor", Arc::new(self.minor.finish()))];
         let nulls = order[0].1.nulls().cloned();
         let times = self.event_time.finish().with_timezone("UTC");
-        let columns = [
+        let names = DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
+        let columns = batch([
             ("op", text(Name::Op)),
             ("source", structs(source, None)?),
             ("key", text(Name::Key)),
@@ -242,11 +211,9 @@ impl Columns {
             ("ddl", text(Name::Ddl)),
             ("schema_fingerprint", text(Name::Fingerprint)),
             ("attributes", text(Name::Attributes)),
-            ("leniencies", self.leniencies.finish()),
+            ("leniencies", self.leniencies.finish(&names)?),
             ("effect", text(Name::Effect)),
-        ];
-        let fields: Vec<Field> = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-        let arrays = columns.into_iter().map(|(_, array)| array).collect();
-        Ok((RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?, sizes))
+        ])?;
+        Ok((columns, sizes))
     }
 }

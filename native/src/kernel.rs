@@ -7,8 +7,8 @@ use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
 use crate::border::guarded;
 use crate::builders::MOST_BYTES;
-use crate::columns::{Columns, PerRow};
-use crate::formats::Options;
+use crate::columns::Columns;
+use crate::formats::{Key, Options};
 use crate::msgpack::begins_array;
 use crate::reader::{Declined, Reader, Workspace};
 use crate::typed::RowType;
@@ -19,10 +19,10 @@ use crate::why::{Done, Why};
 /// | state | bound |
 /// |---|---|
 /// | `readers`: tables and adapters | what the generator wrote |
-/// | `readers`: `Cache` of schemas that stand in messages | 16 MiB a format, `cache::MOST_BYTES` |
+/// | `readers`: `Cache` of schemas that stand in messages | 16 MiB a format, `cache::MOST_BYTES`, and 16 more |
 /// | `readers`: the last text of each `Pattern` | 256 bytes a pattern, `pattern::MOST_KEPT` |
 /// | `declined` | a count for each node of a table and each reason |
-/// | `last`, `messages`, `per_row`, `row` | of one size |
+/// | `last`, `messages`, `row` | of one size |
 ///
 /// What grows with messages is in `Workspace` and `Columns`, which go with their batch.
 pub struct State {
@@ -33,8 +33,6 @@ pub struct State {
     /// How many messages were declined, by place and reason.
     pub declined: HashMap<String, u64>,
     pub messages: u64,
-    /// Bytes that rows of the last batch needed.
-    per_row: PerRow,
     /// The type that rows must fit; none if they are JSON text.
     row: Option<Arc<RowType>>,
 }
@@ -53,8 +51,8 @@ impl State {
             readers[i].foreign = foreign.cloned().collect();
             readers[i].is_beside_flat = !readers[i].is_flat() && readers.iter().any(Reader::is_flat);
         }
-        let (declined, per_row, row) = (HashMap::new(), PerRow::default(), row.map(Arc::new));
-        (!readers.is_empty()).then_some(State { readers, last: 0, declined, messages: 0, per_row, row })
+        let (declined, row) = (HashMap::new(), row.map(Arc::new));
+        (!readers.is_empty()).then_some(State { readers, last: 0, declined, messages: 0, row })
     }
 
     pub fn needs_keys(&self) -> bool {
@@ -69,11 +67,15 @@ impl State {
     pub fn decode(&mut self, values: &BinaryArray, keys: Option<&BinaryArray>) -> (RecordBatch, Int32Array) {
         let declined = self.declined.clone();
         self.messages += values.len() as u64;
-        guarded(|| self.batch(values, keys).ok()).flatten().unwrap_or_else(|| {
-            self.declined = declined;
-            *self.declined.entry(Why::Panic.name()).or_default() += values.len() as u64;
-            self.nothing(values.len())
-        })
+        let why = match guarded(|| self.batch(values, keys)) {
+            Some(Ok(found)) => return found,
+            Some(Err(why)) => why,
+            None => Why::Panic,
+        };
+        let nothing = self.batch(&BinaryArray::new_null(values.len()), None);
+        self.declined = declined;
+        *self.declined.entry(why.name()).or_default() += values.len() as u64;
+        nothing.unwrap_or_else(|_| unreachable!("columns of dead rows are columns"))
     }
 
     fn batch(
@@ -81,45 +83,25 @@ impl State {
         values: &BinaryArray,
         keys: Option<&BinaryArray>,
     ) -> Result<(RecordBatch, Int32Array), Why> {
-        let mut columns = Columns::new(values.len(), &self.per_row, self.row.as_ref());
-        let mut work = Workspace::default();
-        for i in 0..values.len() {
-            let value = values.is_valid(i).then(|| values.value(i));
+        let mut work = Workspace::new(Columns::new(values.len(), self.row.as_ref()));
+        for (i, value) in values.iter().enumerate() {
             let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
-            self.one(value, key, &mut columns, &mut work)?;
+            self.one(value, key, &mut work)?;
         }
-        self.per_row = columns.bytes_per_row();
-        columns.finish().map_err(|_| Why::Size)
-    }
-
-    /// Return the columns of messages that are all declined.
-    fn nothing(&self, count: usize) -> (RecordBatch, Int32Array) {
-        let mut columns = Columns::new(count, &PerRow::default(), self.row.as_ref());
-        let done = (0..count).try_for_each(|_| {
-            columns.end_dead()?;
-            columns.end_message(1, true)
-        });
-        let found = done.ok().and_then(|()| columns.finish().ok());
-        found.unwrap_or_else(|| unreachable!("columns of dead rows are columns"))
+        work.columns.finish().map_err(|_| Why::Size)
     }
 
     /// Write the rows of a message; those of one that is declined are dead, and at least one.
-    fn one(
-        &mut self,
-        value: Option<&[u8]>,
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Done {
-        let start = columns.rows();
-        let has_room = columns.has_room() && value.is_none_or(|value| value.len() < MOST_BYTES);
+    fn one(&mut self, value: Option<&[u8]>, key: Key, work: &mut Workspace) -> Done {
+        let start = work.columns.rows();
         let done = match value {
             None => Err((self.last, Why::Null.into())),
-            Some(_) if !has_room => Err((self.last, Why::Size.into())),
-            Some(value) => self.read(value, key, columns, work),
+            Some(value) if value.len() >= MOST_BYTES => Err((self.last, Why::Size.into())),
+            Some(value) => self.read(value, key, work),
         };
+        let columns = &mut work.columns;
         if let Err((reader, declined)) = done {
-            columns.end_dead()?;
+            columns.end_dead();
             *self.declined.entry(self.readers[reader].label(declined)).or_default() += 1;
         }
         columns.end_message(columns.rows() - start, done.is_err())
@@ -127,14 +109,8 @@ impl State {
 
     /// Write the rows of a message by the reader of its format: the one that takes it, and mostly the
     /// one that took the last message.
-    fn read(
-        &mut self,
-        bytes: &[u8],
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Result<(), (usize, Declined)> {
-        let start = columns.rows();
+    fn read(&mut self, bytes: &[u8], key: Key, work: &mut Workspace) -> Result<(), (usize, Declined)> {
+        let start = work.columns.rows();
         let (is_alone, is_msgpack) = (self.readers.len() == 1, begins_array(bytes));
         let last = self.last;
         let mut blamed: Option<(usize, Declined)> = None;
@@ -143,7 +119,7 @@ impl State {
             if !is_alone && reader.table.is_msgpack != is_msgpack {
                 continue;
             }
-            let done = guarded(|| reader.bytes(bytes, key, columns, work));
+            let done = guarded(|| reader.bytes(bytes, key, work));
             let Err(declined) = done.unwrap_or(Err(Why::Panic.into())) else {
                 self.last = place;
                 return Ok(());
@@ -152,7 +128,7 @@ impl State {
                 blamed = Some((place, declined));
             }
             // What has begun a row is of this format, and so is a batch of which a row was read.
-            if !declined.is_of_bytes() || columns.rows() > start {
+            if !declined.is_of_bytes() || work.columns.rows() > start {
                 break;
             }
         }

@@ -37,8 +37,9 @@ use formats::Options;
 use kernel::State;
 use typed::{FitType, RowType};
 
-/// What `Kernel.decode` returns: columns, and how many rows each message has.
-type Decoded = (PyArrowType<RecordBatch>, PyArrowType<arrow_data::ArrayData>);
+/// An array, and columns, as Python has them.
+type PyArray = PyArrowType<arrow_data::ArrayData>;
+type PyColumns = PyArrowType<RecordBatch>;
 
 /// Decodes batches of messages of one format.
 #[pyclass(frozen)]
@@ -81,12 +82,7 @@ impl Kernel {
     ///
     /// Raises ValueError: values or keys are no arrays of bytes.
     #[pyo3(signature = (values, keys=None))]
-    fn decode(
-        &self,
-        py: Python,
-        values: PyArrowType<arrow_data::ArrayData>,
-        keys: Option<PyArrowType<arrow_data::ArrayData>>,
-    ) -> PyResult<Decoded> {
+    fn decode(&self, py: Python, values: PyArray, keys: Option<PyArray>) -> PyResult<(PyColumns, PyArray)> {
         let values = binary(values)?;
         let keys = keys.map(binary).transpose()?;
         let (rows, sizes) = py.detach(|| self.state().decode(&values, keys.as_ref()));
@@ -109,12 +105,6 @@ impl Kernel {
     #[getter]
     fn needs_keys(&self) -> bool {
         self.state().needs_keys()
-    }
-
-    /// SHA-256 of each table, as hex.
-    #[getter]
-    fn digests(&self) -> Vec<String> {
-        self.state().readers.iter().map(|reader| reader.table.digest.clone()).collect()
     }
 }
 
@@ -149,16 +139,11 @@ impl Fit {
         kind.map(|kind| Fit { kind }).ok_or_else(|| PyValueError::new_err("no kernel for these columns"))
     }
 
-    /// Return the columns `key`, `named`, `content` and `declined`: a pair that is declined has none of the
-    /// others. None if all are declined.
+    /// Return the columns `key`, `named`, `content` and `declined`: what a pair that is declined has of the
+    /// others is of no use. None if there is no room.
     ///
     /// Raises ValueError: keys or rows are not arrays of bytes.
-    fn fitted(
-        &self,
-        py: Python,
-        keys: PyArrowType<arrow_data::ArrayData>,
-        afters: PyArrowType<arrow_data::ArrayData>,
-    ) -> PyResult<Option<PyArrowType<RecordBatch>>> {
+    fn fitted(&self, py: Python, keys: PyArray, afters: PyArray) -> PyResult<Option<PyColumns>> {
         let (keys, afters) = (binary(keys)?, binary(afters)?);
         let found = py.detach(|| guarded(|| self.kind.fitted(&keys, &afters).ok())).flatten();
         Ok(found.map(PyArrowType))
@@ -172,11 +157,7 @@ impl Fit {
 /// Raises ValueError: schemas differ, a piece is not of a batch, or all of them are too long.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python makes them
-fn merged(
-    py: Python,
-    batches: Vec<PyArrowType<RecordBatch>>,
-    pieces: Vec<(usize, usize, usize)>,
-) -> PyResult<PyArrowType<RecordBatch>> {
+fn merged(py: Python, batches: Vec<PyColumns>, pieces: Vec<(usize, usize, usize)>) -> PyResult<PyColumns> {
     let batches: Vec<RecordBatch> = batches.into_iter().map(|batch| batch.0).collect();
     let found = py.detach(|| guarded(|| merge::merged(&batches, &pieces).ok())).flatten();
     found.map(PyArrowType).ok_or_else(|| PyValueError::new_err("expected rows of batches of one schema"))
@@ -188,17 +169,13 @@ fn merged(
 /// Raises ValueError: rows or attributes are not arrays of bytes.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python makes them
-fn carried(
-    py: Python,
-    afters: PyArrowType<arrow_data::ArrayData>,
-    attributes: PyArrowType<arrow_data::ArrayData>,
-) -> PyResult<Option<PyArrowType<RecordBatch>>> {
+fn carried(py: Python, afters: PyArray, attributes: PyArray) -> PyResult<Option<PyColumns>> {
     let (afters, attributes) = (binary(afters)?, binary(attributes)?);
     let found = py.detach(|| guarded(|| shown::carried(&afters, &attributes).ok())).flatten();
     Ok(found.map(PyArrowType))
 }
 
-fn binary(array: PyArrowType<arrow_data::ArrayData>) -> PyResult<BinaryArray> {
+fn binary(array: PyArray) -> PyResult<BinaryArray> {
     if array.0.data_type() != &arrow_schema::DataType::Binary {
         return Err(PyValueError::new_err("expected an array of bytes"));
     }

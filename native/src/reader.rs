@@ -5,17 +5,16 @@ use crate::builders::MOST_BYTES;
 use crate::cache::Cache;
 use crate::columns::Columns;
 use crate::effects::effect;
-use crate::formats::{Adapter, Input, Options, Scratch, adapter};
+use crate::formats::{Adapter, Input, Key, Options, Scratch, adapter};
 use crate::json::names::Names;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::msgpack::transcode;
 use crate::table::Table;
 use crate::table::node::Rule;
 use crate::table::parse::table;
-use crate::table::tape::{Extra, Known, Message, Tape};
-use crate::table::uses::Uses;
+use crate::table::tape::{Known, Message, Slot, Tape};
 use crate::table::walk::Walk;
-use crate::why::{Done, Why};
+use crate::why::Why;
 
 /// Reads messages by a table.
 pub struct Reader {
@@ -29,14 +28,13 @@ pub struct Reader {
     pub is_beside_flat: bool,
 }
 
-/// What is written anew for each message. It grows with the longest message, and goes with its batch.
-#[derive(Default)]
+/// What is written of a batch: its columns, and anew for each message what they are made of.
 pub struct Workspace {
+    pub columns: Columns,
     tape: Tape,
     names: Names,
     /// The text of a message in MessagePack.
     text: Vec<u8>,
-    uses: Vec<usize>,
     scratch: Scratch,
 }
 
@@ -51,6 +49,13 @@ impl Declined {
     /// Whether the table does not accept the bytes; then nothing was written.
     pub fn is_of_bytes(self) -> bool {
         self.node.is_some() || self.why == Why::Text
+    }
+}
+
+impl Workspace {
+    pub fn new(columns: Columns) -> Self {
+        let (tape, names, scratch) = (Tape::default(), Names::default(), Scratch::default());
+        Workspace { columns, tape, names, text: Vec::new(), scratch }
     }
 }
 
@@ -99,39 +104,27 @@ impl Reader {
     }
 
     /// Write the rows of a message, or of each of a batch, in the encoding of the table.
-    pub fn bytes(
-        &mut self,
-        bytes: &[u8],
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Result<(), Declined> {
+    pub fn bytes(&mut self, bytes: &[u8], key: Key, work: &mut Workspace) -> Result<(), Declined> {
         border::panic_on_demand(bytes);
         if !self.table.is_msgpack {
             std::str::from_utf8(bytes).map_err(|_| Why::Text)?;
-            return self.elements(bytes, key, columns, work);
+            return self.elements(bytes, key, work);
         }
         let mut text = std::mem::take(&mut work.text);
         text.clear();
         let read = transcode(bytes, LEVELS, MOST_BYTES, &mut text).map_err(Declined::from);
-        let done = read.and_then(|()| self.elements(&text, key, columns, work));
+        let done = read.and_then(|()| self.elements(&text, key, work));
         work.text = text;
         done
     }
 
     /// Write the rows of a message, or of each of a batch.
-    fn elements(
-        &mut self,
-        text: &[u8],
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Result<(), Declined> {
-        let mut scan = self.scan(text);
+    fn elements(&mut self, text: &[u8], key: Key, work: &mut Workspace) -> Result<(), Declined> {
+        let mut scan = Scan { is_marked: self.table.is_msgpack, ..Scan::new(text) };
         scan.blanks();
         let start = if self.table.is_msgpack { b"[[".as_slice() } else { b"[" };
         if !self.table.has_batches || !text[scan.at..].starts_with(start) {
-            return self.message(text, key, columns, work);
+            return self.message(text, key, work);
         }
         let mut found = Vec::new();
         work.names.clear();
@@ -144,64 +137,31 @@ impl Reader {
         if !scan.is_at_end() || found.is_empty() {
             return Err(Why::Text.into());
         }
-        found.into_iter().try_for_each(|element| self.message(&text[element], key, columns, work))
-    }
-
-    fn scan<'t>(&self, text: &'t [u8]) -> Scan<'t> {
-        Scan { is_marked: self.table.is_msgpack, ..Scan::new(text, self.table.is_exact) }
+        found.into_iter().try_for_each(|element| self.message(&text[element], key, work))
     }
 
     /// Write the row of one message.
-    fn message(
-        &mut self,
-        text: &[u8],
-        key: Option<&[u8]>,
-        columns: &mut Columns,
-        work: &mut Workspace,
-    ) -> Result<(), Declined> {
+    fn message(&mut self, text: &[u8], key: Key, work: &mut Workspace) -> Result<(), Declined> {
         work.tape.clear();
         work.names.clear();
-        let scan = self.scan(text);
-        let mut walk = Walk {
-            table: &self.table,
-            scan,
-            tape: &mut work.tape,
-            names: &mut work.names,
-            cache: &mut self.cache,
-            blamed: None,
-            is_foreseeing: false,
-        };
+        let mut walk = Walk::new(&self.table, text, &mut work.tape, &mut work.names, &mut self.cache);
         let root = walk.message().map_err(|why| Declined { why, node: walk.blamed })?;
-        let message = Message { text, tape: &work.tape, exact: self.table.is_exact };
-        let input = Input { message, root, key };
-        self.row(&input, columns, &mut work.scratch, &mut work.uses)?;
-        Ok(())
-    }
-
-    /// Write the row of a message that was read.
-    fn row(
-        &self,
-        input: &Input,
-        columns: &mut Columns,
-        scratch: &mut Scratch,
-        uses: &mut Vec<usize>,
-    ) -> Done {
-        let Input { message, root, .. } = input;
-        let name = |(start, end): (usize, usize)| &message.text[start..end];
-        let is_foreign = |found: &[u8]| self.foreign.iter().any(|other| other == found);
-        let is_other = |extra: &Extra| {
-            is_foreign(name(extra.name)) || (self.is_beside_flat && extra.value.kind == Kind::Object)
+        let message = Message { text, tape: &work.tape };
+        let is_foreign = |name| self.foreign.iter().any(|other| Some(other.as_slice()) == name);
+        let is_other = |(name, value): &(Slot, Slot)| {
+            is_foreign(message.content(name)) || (self.is_beside_flat && value.kind == Kind::Object)
         };
         if message.tape.extras.iter().any(is_other) {
-            return Err(Why::Format);
+            return Err(Why::Format.into());
         }
-        uses.clear();
+        let scratch = &mut work.scratch;
         scratch.notes.clear();
-        Uses { table: &self.table, found: uses }.of(self.table.root, root, message)?;
-        let rest = self.adapter.row(input, scratch, columns)?;
+        let columns = &mut work.columns;
+        let rest = self.adapter.row(&Input { message, root, key }, scratch, columns)?;
         columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
-        let effect = effect(columns, &rest).map_err(|_| Why::Effect)?;
-        let names = uses.iter().map(|name| self.table.leniencies[*name].as_str());
-        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect)
+        let effect = effect(columns, &rest);
+        let names = work.tape.uses.iter().map(AsRef::as_ref);
+        columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect);
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Rows as JSON text: their columns, and the keys that are made of them.
 
+use crate::json::number::{Number, number};
 use crate::json::writing::named;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
@@ -143,51 +144,47 @@ impl Row {
     }
 }
 
-/// Return names without those that come a second time.
+/// Return names in their order, each once.
 pub fn distinct(names: &[String]) -> Vec<Vec<u8>> {
-    let mut found: Vec<Vec<u8>> = Vec::new();
-    for name in names {
-        if !found.iter().any(|other| other == name.as_bytes()) {
-            found.push(name.clone().into_bytes());
-        }
-    }
+    let mut found: Vec<Vec<u8>> = names.iter().map(|name| name.clone().into_bytes()).collect();
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
-/// Write the columns that name a row, from where each is found. Nothing is written, and false
-/// returned, if one is absent or null.
-pub fn write_key<'k>(
-    names: impl Iterator<Item = &'k [u8]> + Clone,
-    value: impl Fn(&[u8]) -> Option<&'k [u8]>,
-    out: &mut Vec<u8>,
-) -> bool {
-    let mut known = names.clone().peekable();
-    let is_whole =
-        known.peek().is_some() && known.all(|name| value(name).is_some_and(|text| text != b"null"));
-    if !is_whole {
-        return false;
+/// Return the key of the columns that name a row, which are in order, from where each is found; none if
+/// one is absent or null.
+///
+/// Declined is one that has numbers with a fraction, which may be written in several ways, or arrays.
+pub fn key_of<'k>(names: &[&[u8]], value: impl Fn(&[u8]) -> Option<&'k [u8]>) -> Done<Option<Vec<u8>>> {
+    let parts = names.iter().map(|name| value(name).filter(|text| *text != b"null"));
+    let Some(parts) = parts.collect::<Option<Vec<_>>>().filter(|parts| !parts.is_empty()) else {
+        return Ok(None);
+    };
+    let mut key = vec![b'{'];
+    for (name, part) in names.iter().zip(parts) {
+        if !is_simple(part) && !matches!(part, b"true" | b"false") {
+            return Err(Why::Effect);
+        }
+        named(name, &mut key);
+        key.extend_from_slice(part);
     }
-    out.push(b'{');
-    for name in names {
-        named(name, out);
-        out.extend_from_slice(value(name).unwrap_or_default());
-    }
-    out.push(b'}');
-    true
+    key.push(b'}');
+    Ok(Some(key))
 }
 
 /// Return the key that a row had before, if this differs from its key now.
 ///
 /// `may_equal` tells whether values of a column may be equal in Python and look different.
 pub fn old_key<'k>(
-    names: impl Iterator<Item = &'k [u8]> + Clone,
+    names: &[&[u8]],
     before: Written<'k>,
     value: impl Fn(&[u8]) -> Option<&'k [u8]>,
     may_equal: impl Fn(&[u8]) -> bool,
     key: &[u8],
 ) -> Done<Option<Vec<u8>>> {
-    let mut old = Vec::new();
-    if !write_key(names.clone(), |name| before.value(name), &mut old) || old == key {
+    let old = key_of(names, |name| before.value(name))?.filter(|old| old != key);
+    if old.is_none() {
         return Ok(None);
     }
     for name in names {
@@ -196,10 +193,11 @@ pub fn old_key<'k>(
             return Err(Why::Key);
         }
     }
-    Ok(Some(old))
+    Ok(old)
 }
 
 /// Tell whether a value is text or an integer: those that look different are not equal.
 fn is_simple(value: &[u8]) -> bool {
-    value.first() == Some(&b'"') || value.iter().all(|c| matches!(c, b'-' | b'0'..=b'9'))
+    let is_integer = |found: Number| found.integer.is_some() && found.text.len() == value.len();
+    value.first() == Some(&b'"') || number(value).is_some_and(is_integer)
 }

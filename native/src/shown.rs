@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
-use arrow_schema::{ArrowError, Fields, Schema};
+use arrow_schema::ArrowError;
 use memchr::memmem::Finder;
 
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, field};
+use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
+use crate::json::number::NOT_FINITE;
 use crate::json::scan::{Kind, LEVELS, Scan};
-use crate::json::writing::named;
+use crate::json::writing::{named, quoted};
 use crate::why::{Done, Why};
-
-/// Texts of floats that JSON has no number for.
-const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
 /// What attributes say of a bin whose value does not show its type.
 const TYPE: &[u8] = b"\"type\":";
@@ -23,28 +21,22 @@ const TYPE: &[u8] = b"\"type\":";
 /// declined.
 pub fn carried(afters: &BinaryArray, attributes: &BinaryArray) -> Result<RecordBatch, ArrowError> {
     let count = afters.len().min(attributes.len());
-    let (mut texts, mut declined) = (TextColumn::new(count, 0), Vec::with_capacity(count));
+    let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
     let (mut names, finder) = (Names::default(), Finder::new(TYPE));
-    let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
-    for i in 0..count {
-        let notes = attributes.is_valid(i).then(|| attributes.value(i));
+    for (after, notes) in afters.iter().zip(attributes) {
         let is_noted = notes.is_some_and(|notes| has_bytes(notes, &finder));
-        let done = match afters.is_valid(i) {
-            false => Ok(()),
-            true if is_noted => Err(Why::Row),
-            true => one(afters.value(i), &mut names, &mut texts),
+        let done = match after {
+            None => Ok(()),
+            Some(_) if is_noted => Err(Why::Row),
+            Some(after) => one(after, &mut names, &mut texts),
         };
         if done.is_err() {
             texts.take_back();
         }
-        texts.end().map_err(no_room)?;
+        texts.end();
         declined.push(done.is_err());
     }
-    let columns =
-        [("columns", texts.finish(true)?), ("declined", Arc::new(BooleanArray::from(declined)) as _)];
-    let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-    let arrays = columns.into_iter().map(|(_, array)| array).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+    batch([("columns", texts.finish(true)?), ("declined", Arc::new(BooleanArray::from(declined)))])
 }
 
 /// Tell whether attributes say that the text of a bin represents bytes; Python says of which.
@@ -60,15 +52,13 @@ fn one(after: &[u8], names: &mut Names, texts: &mut TextColumn) -> Done {
     let mark = names.open();
     let out = texts.open();
     out.push(b'{');
-    let mut scan = Scan::new(after, false);
+    let mut scan = Scan::new(after);
     scan.object(|scan, name| {
         scan.name(name, mark, names)?;
         let at = scan.at;
         if let Some(kind) = shown(scan.skip(names, LEVELS)?, &after[at..scan.at])? {
             named(name.content, out);
-            out.push(b'"');
-            out.extend_from_slice(kind.as_bytes());
-            out.push(b'"');
+            quoted(kind.as_bytes(), out);
         }
         Ok(())
     })?;

@@ -200,8 +200,6 @@ NAMED = StructType([StructField("a", LongType()), StructField("b", NUMBERS)])
         (NUMBERS, ([], [1, None, 3], None, [None])),
         (ArrayType(NUMBERS), ([[], [1], None], [[1, 2], [3]], [])),
         (MapType(StringType(), LongType()), ({}, {"a": 1, "b c": None}, {"é": 2}, None)),
-        (MapType(LongType(), StringType()), ([], [[1, "a"], [-2, None]], None)),
-        (MapType(BooleanType(), NUMBERS), ([[True, []], [False, [1]]],)),
         (NAMED, ({}, {"a": 1}, {"b": [1, None], "a": None}, None)),
         (ArrayType(NAMED), ([{}, {"b": []}, None], [], [{"a": 2}])),
     ],
@@ -220,6 +218,8 @@ def test_what_is_read(column: DataType, values: Sequence[Any]) -> None:
         (NUMBERS, {}),
         (MapType(StringType(), LongType()), []),
         (MapType(LongType(), LongType()), [[1, 2], [1, 3]]),
+        (MapType(LongType(), StringType()), [[1, "a"], [-2, None]]),
+        (MapType(BooleanType(), NUMBERS), [[True, []], [False, [1]]]),
         (MapType(LongType(), LongType()), [[None, 2]]),
         (MapType(LongType(), LongType()), [[1, 2, 3]]),
         (NAMED, {"c": 1}),
@@ -229,7 +229,7 @@ def test_what_is_read(column: DataType, values: Sequence[Any]) -> None:
     ids=repr,
 )
 def test_what_is_left_to_python(column: DataType, value: Any) -> None:
-    """What does not fit is refused by Python; rows before and after it are whole."""
+    """What does not fit, or has keys that are no text; rows before and after it are whole."""
     assert one(column, value) == 1
     fits = [1] if column is NUMBERS else None
     assert one(column, fits, value, fits) == 1
@@ -247,10 +247,10 @@ def test_readings_of_fields() -> None:
 
 
 def test_bytes_of_msgpack() -> None:
-    """An array that holds bytes, which JSON lacks, is left to Python; its text may look alike."""
+    """An array that holds bytes, which JSON lacks, is left to Python, and so is one with escapes."""
     options = DecodeOptions("aerospike-msgpack")
     kind = StructType([StructField("v", ArrayType(StringType()))])
     cases = [["a'b~(", '"\\'], ["a", b"AB"], [[b"AB"]], ["é"]]
     messages = [write(["v", 20, 0, value]) for value in cases]
-    assert compared(batch_of(messages), TypedDecoder(options, struct_columns(kind))).declined == 2
+    assert compared(batch_of(messages), TypedDecoder(options, struct_columns(kind))).declined == 3
     assert kernel_of(options) is not None

@@ -112,19 +112,17 @@ fn scanner(data: &[u8]) {
     if std::str::from_utf8(data).is_err() {
         return;
     }
-    for exact in [false, true] {
-        let mut scan = Scan::new(data, exact);
-        scan.blanks();
-        let (start, untidy) = (scan.at, scan.untidy);
-        if scan.skip(&mut Names::default(), LEVELS).is_err() {
-            continue;
-        }
-        let text = &data[start..scan.at];
-        assert!(serde_json::from_slice::<&RawValue>(text).is_ok(), "accepted what is no JSON");
-        let once = written(text, exact, false);
-        assert!(scan.untidy > untidy || once == text, "what is plain is written otherwise");
-        assert_eq!(once, written(&once, exact, false), "what was written is written otherwise");
+    let mut scan = Scan::new(data);
+    scan.blanks();
+    let (start, untidy) = (scan.at, scan.untidy);
+    if scan.skip(&mut Names::default(), LEVELS).is_err() {
+        return;
     }
+    let text = &data[start..scan.at];
+    assert!(serde_json::from_slice::<&RawValue>(text).is_ok(), "accepted what is no JSON");
+    let once = written(text);
+    assert!(scan.untidy > untidy || once == text, "what is plain is written otherwise");
+    assert_eq!(once, written(&once), "what was written is written otherwise");
 }
 
 /// The text of MessagePack is read, or written as JSON.
@@ -133,10 +131,10 @@ fn packed(data: &[u8]) {
     if msgpack::transcode(data, LEVELS, 1 << 20, &mut text).is_err() {
         return;
     }
-    let mut scan = Scan { is_marked: true, ..Scan::new(&text, false) };
+    let mut scan = Scan { is_marked: true, ..Scan::new(&text) };
     if scan.skip(&mut Names::default(), LEVELS).is_ok() {
         assert_eq!(scan.at, text.len(), "not all of the text was read");
-        let json = written(&text, false, true);
+        let json = written(&text);
         assert!(serde_json::from_slice::<&RawValue>(&json).is_ok(), "wrote what is no JSON");
     }
 }
@@ -167,10 +165,9 @@ fn fitted(data: &[u8]) {
     }
 }
 
-fn written(text: &[u8], exact: bool, is_marked: bool) -> Vec<u8> {
+fn written(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut scan = Scan { is_marked, ..Scan::new(text, exact) };
-    scan.write(&mut out).expect("what was read is written");
+    Scan::new(text).write(&mut out).expect("what was read is written");
     out
 }
 

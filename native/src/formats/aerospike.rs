@@ -1,7 +1,6 @@
 //! Aerospike messages in JSON: bins become columns, the digest becomes the key.
 
-use super::bound::{Bound, arms, known_arm};
-use super::by_name::RowImages;
+use super::bound::{Bound, known_arm};
 use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
@@ -12,73 +11,52 @@ use crate::json::writing::{comma, named, word};
 use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
+use crate::table::walk::arm_at;
 use crate::why::{Done, Why};
+
+/// The properties of a bin.
+const BIN: [&str; 5] = ["name", "type", "value", "ordered", "order"];
 
 pub struct Aerospike {
     message: Bound<2>,
     bin: Bound<5>,
     table: ChangeTable,
-    bins: BinArms,
-    images: RowImages,
+    /// By the index of an arm.
+    kinds: Vec<BinKind>,
     /// Position of the digest in a key.
     digest: usize,
 }
 
-/// The arms of a bin.
-struct BinArms {
-    float: i64,
-    /// Kinds that are seen in the value.
-    plain: [i64; 4],
-    blob: i64,
-    list: i64,
-    map: i64,
+/// What an arm of a bin means.
+struct BinKind {
+    means: Means,
+    /// Whether the type is noted, which the value does not show.
+    is_noted: bool,
+    /// The property without which it is not noted.
+    flag: Option<usize>,
 }
 
-impl BinArms {
-    /// Return what the value of a bin is.
-    fn means(&self, arm: i64) -> Means {
-        if self.plain.contains(&arm) || arm == self.list || arm == self.map {
-            Means::Json
-        } else if arm == self.blob {
-            Means::Bytes
-        } else {
-            Means::Unknown
-        }
-    }
-
-    /// Write what the value of a bin does not show of its type, if there is something.
-    fn note(&self, arm: i64, parts: [&Slot; 4], message: &Message, out: &mut Vec<u8>) -> Done {
-        let [name, kind, ordered, order] = parts;
-        let flag = match arm {
-            arm if arm == self.list => ("ordered", ordered),
-            arm if arm == self.map => ("order", order),
-            _ => ("", name),
+impl BinKind {
+    fn new(title: &str) -> Self {
+        let (means, is_noted, flag) = match title {
+            "StrBin" | "BoolBin" | "IntBin" | "FloatBin" => (Means::Json, false, None),
+            "ListBin" => (Means::Json, true, Some(3)),
+            "MapBin" => (Means::Json, true, Some(4)),
+            "BlobBin" => (Means::Bytes, true, None),
+            _ => (Means::Unknown, true, None),
         };
-        if self.plain.contains(&arm) || flag.1.is_absent() {
-            return Ok(());
-        }
-        comma(out);
-        message.write(name, out)?;
-        out.extend_from_slice(b":{");
-        let parts = [("type", kind), flag];
-        members(if flag.0.is_empty() { &parts[..1] } else { &parts }, message, out)?;
-        out.push(b'}');
-        Ok(())
+        BinKind { means, is_noted, flag }
     }
 }
 
 impl Aerospike {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
-        let root = table.union(table.root)?;
         let bin = table.union(*table.by_name.get("Bin")?)?;
-        let plain = arms(bin, ["StrBin", "BoolBin", "IntBin", "FloatBin"])?;
-        let [blob, list, map] = arms(bin, ["BlobBin", "ListBin", "MapBin"])?;
         Some(Aerospike {
-            message: Bound::new(root, ["key", "bins"])?,
-            bin: Bound::new(bin, ["name", "type", "value", "ordered", "order"])?,
-            table: ChangeTable::new(table)?,
-            bins: BinArms { float: plain[3], plain, blob, list, map },
-            images: RowImages::new(&options.row_image)?,
+            message: Bound::new(table.union(table.root)?, ["key", "bins"])?,
+            bin: Bound::new(bin, BIN)?,
+            table: ChangeTable::new(table, options)?,
+            kinds: bin.arms.iter().map(|arm| BinKind::new(&arm.title)).collect(),
             digest: table.positions(&["Key"], ["digest"])?[0],
         })
     }
@@ -87,15 +65,28 @@ impl Aerospike {
     fn bins(&self, bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
         scratch.begin_bins(out);
         for bin in message.elements(bins) {
-            let [name, kind, value, ordered, order] = self.bin.of(bin, message);
+            let parts = self.bin.of(bin, message);
+            let [name, kind, value, ..] = parts;
             scratch.begin_bin(name, message, out)?;
-            if bin.value == self.bins.float && value.kind == Kind::Float {
+            if value.kind == Kind::Float {
                 float(value, message, out)?;
             } else {
                 message.write(value, out)?;
             }
-            scratch.rows[1].end_value(self.bins.means(bin.value), out);
-            self.bins.note(bin.value, [name, kind, ordered, order], message, &mut scratch.bins)?;
+            let BinKind { means, is_noted, flag } = arm_at(&self.kinds, bin)?;
+            scratch.rows[1].end_value(*means, out);
+            if !is_noted || flag.is_some_and(|flag| parts[flag].is_absent()) {
+                continue;
+            }
+            let notes = &mut scratch.bins;
+            comma(notes);
+            message.write(name, notes)?;
+            notes.extend_from_slice(b":{");
+            members(&[("type", kind)], message, notes)?;
+            if let Some(flag) = *flag {
+                members(&[(BIN[flag], parts[flag])], message, notes)?;
+            }
+            notes.push(b'}');
         }
         out.push(b'}');
         Ok(())
@@ -107,21 +98,15 @@ impl Adapter for Aerospike {
         let message = &input.message;
         let [key, bins] = self.message.of(&input.root, message);
         let op = known_arm(&self.table.ops, &input.root)?;
-        let is_write = op != "delete";
-        if is_write {
+        if op != "delete" {
             self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
-        let is_empty = columns.text(Name::After) == Some(b"{}");
-        record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
+        let digest = message.field(key, self.digest);
+        let rest = self.table.record(op, digest, &scratch.bins, &[], input, columns)?;
         let out = columns.of(Name::Attributes).open();
-        if is_write {
-            bins_and_image(&scratch.bins, image, out);
-        }
         extras(message, out)?;
         out.push(b'}');
-        let rest = self.table.rest(message, &input.root);
-        Ok(Rest { image, is_empty_image: is_write && is_empty, ..rest })
+        Ok(rest)
     }
 }
 
@@ -141,41 +126,45 @@ impl Scratch {
     }
 }
 
-/// Write operation, place and key of a record, and begin its attributes, first those that are absent:
-/// null. Its names have no escapes.
-pub fn record(
-    table: &ChangeTable,
-    op: &str,
-    digest: &Slot,
-    absent: &[&str],
-    input: &Input,
-    columns: &mut Columns,
-) -> Done {
-    let message = &input.message;
-    columns.of(Name::Op).put(op.as_bytes());
-    table.source(message, &input.root, columns)?;
-    let out = columns.of(Name::Key).open();
-    out.push(b'{');
-    members(&[("aerospike_digest", digest)], message, out)?;
-    out.push(b'}');
-    let out = columns.of(Name::Attributes).open();
-    out.push(b'{');
-    for name in absent {
-        named(name.as_bytes(), out);
-        out.extend_from_slice(b"null");
-    }
-    table.attributes(message, &input.root, out)
-}
-
-/// Write the attributes that only a write has.
-pub fn bins_and_image(notes: &[u8], image: RowImage, out: &mut Vec<u8>) {
-    if !notes.is_empty() {
-        named(b"bins", out);
+impl ChangeTable {
+    /// Write what a record has beside its row, which was written. Its attributes stay open: first come
+    /// those that are absent, null; their names have no escapes.
+    pub fn record(
+        &self,
+        op: &str,
+        digest: &Slot,
+        notes: &[u8],
+        absent: &[&str],
+        input: &Input,
+        columns: &mut Columns,
+    ) -> Done<Rest> {
+        let message = &input.message;
+        let is_empty_image = columns.text(Name::After) == Some(b"{}");
+        columns.of(Name::Op).put(op.as_bytes());
+        self.source(message, &input.root, columns)?;
+        let out = columns.of(Name::Key).open();
         out.push(b'{');
-        out.extend_from_slice(notes);
+        members(&[("aerospike_digest", digest)], message, out)?;
         out.push(b'}');
+        let image = if is_empty_image { RowImage::Keys } else { self.images.image(columns)? };
+        let out = columns.of(Name::Attributes).open();
+        out.push(b'{');
+        for name in absent {
+            named(name.as_bytes(), out);
+            out.extend_from_slice(b"null");
+        }
+        self.attributes(message, &input.root, out)?;
+        if op != "delete" {
+            if !notes.is_empty() {
+                named(b"bins", out);
+                out.push(b'{');
+                out.extend_from_slice(notes);
+                out.push(b'}');
+            }
+            word("row_image", image.name(), out);
+        }
+        Ok(Rest { image, is_empty_image, ..self.rest(message, &input.root) })
     }
-    word("row_image", image.name(), out);
 }
 
 /// Write a number that the schema asks to be a float, though it may be written as an integer.

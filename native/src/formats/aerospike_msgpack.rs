@@ -1,12 +1,10 @@
 //! Aerospike messages in MessagePack: the very changes that the JSON form gives.
 
-use super::aerospike::{bins_and_image, record};
 use super::bound::known_arm;
-use super::by_name::RowImages;
 use super::change_table::ChangeTable;
 use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
-use crate::columns::{Columns, Name, Rest, RowImage};
+use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
 use crate::json::number::write_integer;
 use crate::json::scan::{Kind, LEVELS, Scan};
@@ -17,28 +15,35 @@ use crate::table::tape::{Message, Slot};
 use crate::table::{Meaning, Table};
 use crate::why::{Done, Why};
 
-/// Types of bins, and their words in the JSON form.
-const WORDS: [(&str, &str); 4] =
-    [("BlobBin", "blob"), ("MapBin", "map"), ("ListBin", "list"), ("GeojsonBin", "geojson")];
-
-/// Types whose values show them, and that have nothing more to say.
-const PLAIN: [&str; 4] = ["IntegerBin", "DoubleBin", "StringBin", "BooleanBin"];
+/// Types of bins, and their words in the JSON form; none of types whose values show them.
+const WORDS: [(&str, &str); 8] = [
+    ("IntegerBin", ""),
+    ("DoubleBin", ""),
+    ("StringBin", ""),
+    ("BooleanBin", ""),
+    ("BlobBin", "blob"),
+    ("MapBin", "map"),
+    ("ListBin", "list"),
+    ("GeojsonBin", "geojson"),
+];
 
 /// What the numbers in bins mean.
 struct Particles {
-    plain: [i64; 4],
-    words: [(i64, &'static str); 4],
-    map: i64,
-    list: i64,
+    words: Vec<(i64, &'static str)>,
     geojson: i64,
-    /// Words for the flags of a map, and whether the list of such flags is sorted.
-    orders: Vec<(i64, String)>,
-    is_sorted: Vec<(i64, bool)>,
+    flags: Vec<Flags>,
+}
+
+/// Flags of bins of a type, and what is noted for them, as JSON: nothing for maps without order.
+struct Flags {
+    kind: i64,
+    value: i64,
+    name: &'static str,
+    text: String,
 }
 
 pub struct AerospikeMsgpack {
     table: ChangeTable,
-    images: RowImages,
     particles: Particles,
     /// Flag of a delete that left a tombstone on the server.
     durable: i64,
@@ -55,58 +60,43 @@ impl Particles {
     fn new(table: &Table) -> Option<Self> {
         let arms = table.arms_of_rows("Bin")?;
         let tag = |title: &str| arms.iter().find(|(label, _)| *label == title)?.1;
-        let mut plain = [0; 4];
-        for (found, title) in plain.iter_mut().zip(PLAIN) {
-            *found = tag(title)?;
+        let words = WORDS.into_iter().map(|(title, word)| Some((tag(title)?, word)));
+        let mut flags = Vec::new();
+        for known in table.values("MapBin.flags")? {
+            let is_noted = known.means != "unordered";
+            let text = if is_noted { format!("\"{}\"", known.means) } else { String::new() };
+            flags.push(Flags { kind: tag("MapBin")?, value: known.value.as_i64()?, name: "order", text });
         }
-        let mut words = [(0, ""); 4];
-        for (found, (title, word)) in words.iter_mut().zip(WORDS) {
-            *found = (tag(title)?, word);
+        for known in table.values("ListBin.flags")? {
+            let text = (known.means == "ordered").to_string();
+            flags.push(Flags { kind: tag("ListBin")?, value: known.value.as_i64()?, name: "ordered", text });
         }
-        let orders = table.values("MapBin.flags")?.into_iter();
-        let orders = orders.map(|known| Some((known.value.as_i64()?, known.means.to_owned())));
-        let sorted = table.values("ListBin.flags")?.into_iter();
-        let sorted = sorted.map(|known| Some((known.value.as_i64()?, known.means == "ordered")));
-        Some(Particles {
-            plain,
-            words,
-            map: tag("MapBin")?,
-            list: tag("ListBin")?,
-            geojson: tag("GeojsonBin")?,
-            orders: orders.collect::<Option<_>>()?,
-            is_sorted: sorted.collect::<Option<_>>()?,
-        })
+        Some(Particles { words: words.collect::<Option<_>>()?, geojson: tag("GeojsonBin")?, flags })
     }
 
     /// Write what the column of a bin does not show of its type, if there is something.
     fn note(&self, name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
-        let order = self.orders.iter().find(|(known, _)| kind == self.map && *known == flags);
-        let is_sorted = self.is_sorted.iter().find(|(known, _)| kind == self.list && *known == flags);
-        if order.is_some_and(|(_, word)| word == UNORDERED) {
+        let found = self.words.iter().find(|(known, _)| *known == kind).map(|(_, word)| *word);
+        let known = self.flags.iter().find(|known| known.kind == kind && known.value == flags);
+        if (found == Some("") && flags == 0) || known.is_some_and(|known| known.text.is_empty()) {
             return;
         }
         named(name, out);
         out.push(b'{');
-        if !self.plain.contains(&kind) {
-            match self.words.iter().find(|(known, _)| *known == kind) {
-                Some((_, text)) => word("type", text, out),
-                None => number("type", kind, out),
-            }
+        match found {
+            Some("") => {}
+            Some(text) => word("type", text, out),
+            None => number("type", kind, out),
         }
-        if let Some((_, order)) = order {
-            word("order", order, out);
-        } else if let Some((_, is_sorted)) = is_sorted {
-            named(b"ordered", out);
-            out.extend_from_slice(if *is_sorted { b"true" } else { b"false" });
+        if let Some(Flags { name, text, .. }) = known {
+            named(name.as_bytes(), out);
+            out.extend_from_slice(text.as_bytes());
         } else if flags != 0 {
             number("flags", flags, out);
         }
         out.push(b'}');
     }
 }
-
-/// Meaning of the flags of a map that the server does not sort.
-const UNORDERED: &str = "unordered";
 
 impl AerospikeMsgpack {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
@@ -115,8 +105,7 @@ impl AerospikeMsgpack {
         let durable = |known: &Meaning| (known.means == "durable").then(|| known.value.as_i64());
         Some(AerospikeMsgpack {
             particles: Particles::new(table)?,
-            table: ChangeTable::new(table)?,
-            images: RowImages::new(&options.row_image)?,
+            table: ChangeTable::new(table, options)?,
             durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
             key: table.positions(&payloads, ["key"])?[0],
@@ -127,13 +116,13 @@ impl AerospikeMsgpack {
         })
     }
 
-    /// Write the flags of a delete, and end its attributes.
+    /// Write the flags of a delete.
     fn write_flags(&self, flags: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
         if flags.value & !self.durable != 0 {
             members(&[("flags", flags)], message, out)?;
         }
         named(b"durable", out);
-        out.extend_from_slice(if flags.value & self.durable == 0 { b"false}" } else { b"true}" });
+        out.extend_from_slice(if flags.value & self.durable == 0 { b"false" } else { b"true" });
         Ok(())
     }
 
@@ -150,11 +139,9 @@ impl AerospikeMsgpack {
             } else {
                 message.write(value, out)?;
             }
-            scratch.rows[1].end_value(means(is_geojson, value, message.raw(value)), out);
-            if !particles.plain.contains(&kind.value) || flags.value != 0 {
-                let name = message.content(name).unwrap_or_default();
-                particles.note(name, kind.value, flags.value, &mut scratch.bins);
-            }
+            scratch.rows[1].end_value(means(is_geojson, value), out);
+            let name = message.content(name).unwrap_or_default();
+            particles.note(name, kind.value, flags.value, &mut scratch.bins);
         }
         out.push(b'}');
         Ok(())
@@ -166,23 +153,19 @@ impl Adapter for AerospikeMsgpack {
         let message = &input.message;
         let op = known_arm(&self.table.ops, &input.root)?;
         let payload = message.field(&input.root, self.payload);
-        let key = message.field(payload, self.key);
-        let rest = self.table.rest(message, &input.root);
-        if op == "delete" {
-            record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-            let out = columns.of(Name::Attributes).open();
-            self.write_flags(message.field(payload, self.flags), message, out)?;
-            return Ok(rest);
+        let digest = message.field(message.field(payload, self.key), self.digest);
+        let is_delete = op == "delete";
+        if !is_delete {
+            let bins = message.field(payload, self.bins);
+            self.bins(bins, message, scratch, columns.of(Name::After).open())?;
         }
-        let all_bins = message.field(payload, self.bins);
-        self.bins(all_bins, message, scratch, columns.of(Name::After).open())?;
-        let is_empty = columns.text(Name::After) == Some(b"{}");
-        record(&self.table, op, message.field(key, self.digest), &[], input, columns)?;
-        let image = if is_empty { RowImage::Keys } else { self.images.of(columns)? };
+        let rest = self.table.record(op, digest, &scratch.bins, &[], input, columns)?;
         let out = columns.of(Name::Attributes).open();
-        bins_and_image(&scratch.bins, image, out);
+        if is_delete {
+            self.write_flags(message.field(payload, self.flags), message, out)?;
+        }
         out.push(b'}');
-        Ok(Rest { image, is_empty_image: is_empty, ..rest })
+        Ok(rest)
     }
 }
 
@@ -192,28 +175,14 @@ fn number(name: &str, value: i64, out: &mut Vec<u8>) {
 }
 
 /// Return what the value of a bin is.
-fn means(is_geojson: bool, value: &Slot, text: &[u8]) -> Means {
+fn means(is_geojson: bool, value: &Slot) -> Means {
     match value.kind {
         _ if is_geojson => Means::Unknown,
         Kind::Bytes => Means::Bytes,
-        Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain && has_marks(text) => Means::Unknown,
+        // It may hold values that JSON lacks.
+        Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain => Means::Unknown,
         _ => Means::Json,
     }
-}
-
-/// Tell whether there are values in a text that JSON lacks.
-fn has_marks(text: &[u8]) -> bool {
-    let mut rest = text.iter();
-    while let Some(c) = rest.next() {
-        match c {
-            b'"' => {
-                while rest.next().is_some_and(|c| *c != b'"' && (*c != b'\\' || rest.next().is_some())) {}
-            }
-            b'\'' | b'~' | b'(' => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 /// Write the JSON value that a text holds; a text that the kernel does not read is declined.
@@ -221,15 +190,9 @@ fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     let raw = message.raw(slot);
     let mut text = Vec::with_capacity(raw.len());
     raw.get(1..raw.len() - 1).and_then(|content| unescape(content, &mut text)).ok_or(Why::Value)?;
-    let mut scan = Scan::new(&text, false);
+    let mut scan = Scan::new(&text);
     scan.blanks();
-    let start = scan.at;
-    scan.skip(&mut Names::default(), LEVELS)?;
-    let end = scan.at;
-    if !scan.is_at_end() {
-        return Err(Why::Value);
-    }
-    let mut scan = Scan::new(&text[..end], false);
-    scan.at = start;
-    scan.write(out)
+    scan.clone().skip(&mut Names::default(), LEVELS)?;
+    scan.write(out)?;
+    if scan.is_at_end() { Ok(()) } else { Err(Why::Value) }
 }

@@ -3,6 +3,7 @@
 use crate::table::Table;
 use crate::table::node::Union;
 use crate::table::tape::{Message, Slot};
+use crate::table::walk::arm_at;
 use crate::why::{Done, Why};
 
 /// Arms of a union that an adapter gives a meaning to, and their fields.
@@ -31,17 +32,7 @@ impl<const N: usize> Bound<N> {
     }
 }
 
-/// Return the index of each arm of a union; none if it lacks one.
-pub fn arms<const N: usize>(union: &Union, titles: [&str; N]) -> Option<[i64; N]> {
-    let mut found = [0; N];
-    for (arm, title) in found.iter_mut().zip(titles) {
-        *arm = i64::try_from(union.arm(title)?).ok()?;
-    }
-    Some(found)
-}
-
 /// Return what an adapter knows of the arm that a value has; a variant without meaning is declined.
 pub fn known_arm<'k, T>(known: &'k [Option<T>], slot: &Slot) -> Done<&'k T> {
-    let found = usize::try_from(slot.value).ok().and_then(|arm| known.get(arm)?.as_ref());
-    found.ok_or(Why::Meaning)
+    arm_at(known, slot)?.as_ref().ok_or(Why::Meaning)
 }

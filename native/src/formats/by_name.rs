@@ -2,91 +2,61 @@
 
 use crate::columns::{Columns, Name, RowImage};
 use crate::rows::distinct;
+use crate::table::pattern::Pattern;
 use crate::why::{Done, Why};
-
-/// Matches every name.
-const ANY: &str = "*";
 
 /// Name of a source that has none.
 const NO_TABLE: &str = "(no table)";
 
 /// Values by globs of names; the first that matches counts.
-struct ByName<T>(Vec<(Vec<char>, T)>);
+pub struct ByName<T>(Vec<(Glob, T)>);
+
+/// A pattern of names: `*` means any text and `?` one character. None matches every name.
+type Glob = Option<Pattern>;
 
 impl<T> ByName<T> {
-    fn new(given: impl Iterator<Item = (String, T)>) -> Self {
-        ByName(given.map(|(glob, value)| (glob.chars().collect(), value)).collect())
+    fn new(given: impl Iterator<Item = Option<(String, T)>>) -> Option<Self> {
+        let parsed = given.map(|given| given.and_then(|(glob, value)| Some((parsed(&glob)?, value))));
+        Some(ByName(parsed.collect::<Option<_>>()?))
     }
 
     /// Return the value for a source, by its database, schema and table; none if no glob matches.
-    fn of<'s>(&self, source: impl FnOnce() -> Done<[Option<&'s [u8]>; 3]>) -> Done<Option<&T>> {
+    pub fn of<'s>(&self, source: impl FnOnce() -> Done<[Option<&'s [u8]>; 3]>) -> Done<Option<&T>> {
         let Some((first, value)) = self.0.first() else { return Ok(None) };
-        if first.iter().copied().eq(ANY.chars()) {
+        if first.is_none() {
             return Ok(Some(value));
         }
-        let name = dotted(source()?)?;
-        Ok(self.0.iter().find(|(glob, _)| matches(glob, &name)).map(|(_, value)| value))
+        let there: Vec<&[u8]> = source()?.into_iter().flatten().filter(|name| !name.is_empty()).collect();
+        let joined = there.join(&b'.');
+        let name =
+            if joined.is_empty() { NO_TABLE } else { str::from_utf8(&joined).map_err(|_| Why::Name)? };
+        let is_it = |glob: &Glob| glob.as_ref().is_none_or(|glob| glob.is_in(name));
+        Ok(self.0.iter().find(|(glob, _)| is_it(glob)).map(|(_, value)| value))
     }
 }
 
-/// Columns that name rows.
-pub struct Keys(ByName<Vec<Vec<u8>>>);
-
-impl Keys {
-    pub fn new(given: &[(String, Vec<String>)]) -> Self {
-        Keys(ByName::new(given.iter().map(|(glob, columns)| (glob.clone(), distinct(columns)))))
-    }
-
-    /// Return the columns that name the rows of a source; none if its messages say them.
-    pub fn of<'s>(&self, source: impl FnOnce() -> Done<[Option<&'s [u8]>; 3]>) -> Done<Option<&[Vec<u8>]>> {
-        Ok(self.0.of(source)?.map(Vec::as_slice))
+impl ByName<Vec<Vec<u8>>> {
+    /// Take columns that name rows.
+    pub fn keys(given: &[(String, Vec<String>)]) -> Option<Self> {
+        ByName::new(given.iter().map(|(glob, columns)| Some((glob.clone(), distinct(columns)))))
     }
 }
 
-/// Parts of rows that writes have.
-pub struct RowImages(ByName<RowImage>);
-
-impl RowImages {
-    /// Read parts by their names; None if a name is unknown.
-    pub fn new(given: &[(String, String)]) -> Option<Self> {
-        let images: Option<Vec<_>> =
-            given.iter().map(|(glob, name)| Some((glob.clone(), RowImage::named(name)?))).collect();
-        Some(RowImages(ByName::new(images?.into_iter())))
+impl ByName<RowImage> {
+    /// Read parts of rows that writes have, by their names; None if a name is unknown.
+    pub fn images(given: &[(String, String)]) -> Option<Self> {
+        ByName::new(given.iter().map(|(glob, name)| Some((glob.clone(), RowImage::named(name)?))))
     }
 
     /// Return the part that a write has, whose source is in columns.
-    pub fn of(&self, columns: &Columns) -> Done<RowImage> {
+    pub fn image(&self, columns: &Columns) -> Done<RowImage> {
         let names = [Name::Database, Name::Schema, Name::Table];
-        Ok(self.0.of(|| Ok(names.map(|name| columns.text(name))))?.copied().unwrap_or_default())
+        Ok(self.of(|| Ok(names.map(|name| columns.text(name))))?.copied().unwrap_or_default())
     }
 }
 
-/// Return the name of a source, as Python's `dotted` does.
-fn dotted(source: [Option<&[u8]>; 3]) -> Done<Vec<char>> {
-    let there: Vec<&[u8]> = source.into_iter().flatten().filter(|name| !name.is_empty()).collect();
-    let joined = there.join(&b'.');
-    let name = if joined.is_empty() { NO_TABLE } else { str::from_utf8(&joined).map_err(|_| Why::Name)? };
-    Ok(name.chars().collect())
-}
-
-/// Tell whether a glob matches a whole name: `*` means any text and `?` one character.
-fn matches(glob: &[char], name: &[char]) -> bool {
-    let (mut at, mut place) = (0, 0);
-    // Where the last `*` is, and where the text behind what it matches begins.
-    let mut star = None;
-    while place < name.len() {
-        match glob.get(at) {
-            Some('*') => {
-                star = Some((at, place));
-                at += 1;
-            }
-            Some(one) if *one == '?' || *one == name[place] => (at, place) = (at + 1, place + 1),
-            _ => {
-                let Some((of_star, behind)) = star else { return false };
-                star = Some((of_star, behind + 1));
-                (at, place) = (of_star + 1, behind + 1);
-            }
-        }
-    }
-    glob[at..].iter().all(|one| *one == '*')
+/// Return the pattern of a glob; `None` if it cannot be one.
+fn parsed(glob: &str) -> Option<Glob> {
+    let text = regex_lite::escape(glob).replace(r"\*", ".*").replace(r"\?", ".");
+    if glob == "*" { Some(None) } else { Pattern::new(&format!("(?s)^(?:{text})$")).map(Some) }
 }

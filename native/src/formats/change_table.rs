@@ -4,9 +4,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::members::members;
-use crate::columns::{Columns, Name, Rest};
+use super::by_name::ByName;
+use super::members::{extras, members};
+use super::{Input, Notes, Options};
+use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
+use crate::json::writing::{word, words};
 use crate::table::Table;
 use crate::table::node::Rule;
 use crate::table::tape::{Message, Slot};
@@ -26,8 +29,7 @@ const PLACES: [(Name, &str); 3] =
 type Path = Vec<usize>;
 
 /// Where parts stand, as far as messages of a variant have them.
-#[derive(Default)]
-pub struct Parts {
+struct Parts {
     /// Database, schema and table.
     source: [Option<Path>; 3],
     attributes: Vec<(String, Path)>,
@@ -43,23 +45,20 @@ pub struct ChangeTable {
     unknown: Vec<i64>,
     /// By the arm of a message, if arms hold parts at other positions; else the one of all.
     parts: Vec<Parts>,
-    /// Parts in a text that messages repeat, from there.
-    pub apart: Parts,
+    /// Columns that name rows, in order, and the parts of rows that writes have.
+    pub keys: ByName<Vec<Vec<u8>>>,
+    pub images: ByName<RowImage>,
 }
 
 impl ChangeTable {
-    pub fn new(table: &Table) -> Option<Self> {
+    pub fn new(table: &Table, options: &Options) -> Option<Self> {
         let given = &table.change;
         let arms = match &table.nodes.get(table.root)?.rule {
             Rule::Rows(rows) => rows.arms.iter().map(|arm| arm.node).collect(),
             _ => vec![table.root],
         };
-        let parts_of = |node: usize, is_apart: bool| {
-            let find = |given: &Value| {
-                let steps: Vec<&str> = given.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
-                let (path, apart) = path(table, node, &steps)?;
-                (apart == is_apart).then_some(path)
-            };
+        let parts_of = |node: &usize| {
+            let find = |given: &Value| path(table, *node, given.as_array()?);
             let named = given.get("attributes").and_then(Value::as_object).into_iter().flatten();
             let order = given.get("sequence").and_then(Value::as_array).into_iter().flatten();
             Parts {
@@ -75,8 +74,9 @@ impl ChangeTable {
             ops: ops(table)?,
             unit: given.get("unit")?.as_i64()?,
             unknown: unknown.map(Value::as_i64).collect::<Option<_>>()?,
-            parts: arms.iter().map(|arm| parts_of(*arm, false)).collect(),
-            apart: parts_of(table.root, true),
+            parts: arms.iter().map(parts_of).collect(),
+            keys: ByName::keys(&options.key_columns)?,
+            images: ByName::images(&options.row_image)?,
         })
     }
 
@@ -84,9 +84,7 @@ impl ChangeTable {
     pub fn source(&self, message: &Message, root: &Slot, columns: &mut Columns) -> Done {
         columns.of(Name::System).put(self.system.as_bytes());
         for ((column, _), name) in PLACES.into_iter().zip(self.place(message, root)?) {
-            if let Some(name) = name {
-                columns.of(column).put(name);
-            }
+            columns.put(column, name);
         }
         Ok(())
     }
@@ -94,7 +92,9 @@ impl ChangeTable {
     /// Return database, schema and table of a row; names have no escapes.
     pub fn place<'m>(&self, message: &Message<'m>, root: &Slot) -> Done<[Option<&'m [u8]>; 3]> {
         let mut place = [None; 3];
-        for (found, name) in place.iter_mut().zip(self.parts(root).names(message, root)) {
+        for (found, path) in place.iter_mut().zip(&self.parts(root).source) {
+            let Some(path) = path else { continue };
+            let (name, message) = at(path, root, message);
             if name.is_there() {
                 *found = Some(message.content(&name).ok_or(Why::Name)?);
             }
@@ -104,14 +104,38 @@ impl ChangeTable {
 
     /// Write the attributes that a message has.
     pub fn attributes(&self, message: &Message, root: &Slot, out: &mut Vec<u8>) -> Done {
-        self.parts(root).write(message, root, out)
+        self.parts(root).attributes.iter().try_for_each(|(name, path)| {
+            let (slot, message) = at(path, root, message);
+            members(&[(name.as_str(), &slot)], &message, out)
+        })
+    }
+
+    /// Write all attributes of a change: those that the message has, and beside them what its row was found
+    /// to be.
+    pub fn all_attributes(
+        &self,
+        input: &Input,
+        image: Option<RowImage>,
+        notes: &Notes,
+        columns: &mut Columns,
+    ) -> Done {
+        let out = columns.of(Name::Attributes).open();
+        out.push(b'{');
+        self.attributes(&input.message, &input.root, out)?;
+        if let Some(image) = image {
+            word("row_image", image.name(), out);
+        }
+        words("leniencies", notes, out);
+        extras(&input.message, out)?;
+        out.push(b'}');
+        Ok(())
     }
 
     /// Return the time of a change, and its place in the order of changes, as far as they are known.
     pub fn rest(&self, message: &Message, root: &Slot) -> Rest {
         let parts = self.parts(root);
         let number = |path: &Path| {
-            let slot = at(path, root, message);
+            let (slot, _) = at(path, root, message);
             (slot.kind == Kind::Integer && !self.unknown.contains(&slot.value)).then_some(slot.value)
         };
         let time = parts.time.as_ref().and_then(number).and_then(|time| time.checked_mul(self.unit));
@@ -131,40 +155,25 @@ impl ChangeTable {
     }
 }
 
-impl Parts {
-    /// Return database, schema and table.
-    pub fn names(&self, message: &Message, from: &Slot) -> [Slot; 3] {
-        let absent = crate::table::tape::ABSENT;
-        self.source.each_ref().map(|path| path.as_ref().map_or(absent, |path| at(path, from, message)))
-    }
-
-    /// Write the attributes that are there.
-    pub fn write(&self, message: &Message, from: &Slot, out: &mut Vec<u8>) -> Done {
-        let mut all = self.attributes.iter();
-        all.try_for_each(|(name, path)| members(&[(name.as_str(), &at(path, from, message))], message, out))
-    }
+/// Return the value to which a path leads, perhaps into a text that messages repeat, and what it is of.
+fn at<'m>(path: &[usize], from: &Slot, message: &Message<'m>) -> (Slot, Message<'m>) {
+    path.iter().fold((*from, *message), |(slot, message), index| {
+        let known = message.known(&slot).map(|known| (known.slot, known.message()));
+        let (slot, message) = known.unwrap_or((slot, message));
+        (*message.field(&slot, *index), message)
+    })
 }
 
-/// Return the value to which a path leads.
-fn at(path: &[usize], from: &Slot, message: &Message) -> Slot {
-    path.iter().fold(*from, |slot, index| *message.field(&slot, *index))
-}
-
-/// Return a path from a node, and whether it leads through a text that messages repeat: then it begins
-/// there. `None` if there is none.
-fn path(table: &Table, node: usize, steps: &[&str]) -> Option<(Path, bool)> {
-    let Some((step, rest)) = steps.split_first() else { return Some((Path::new(), false)) };
-    match &table.nodes.get(node)?.rule {
-        Rule::Nullable(of) => return path(table, *of, steps),
-        Rule::Repeated(of) => return path(table, *of, steps).map(|(path, _)| (path, true)),
-        _ => {}
+/// Return a path from a node. `None` if there is none.
+fn path(table: &Table, node: usize, steps: &[Value]) -> Option<Path> {
+    let Some((step, rest)) = steps.split_first() else { return Some(Path::new()) };
+    if let Rule::Nullable(of) | Rule::Repeated(of) = &table.nodes.get(node)?.rule {
+        return path(table, *of, steps);
     }
-    let (index, nodes) = below(table, node, step)?;
-    let (mut found, is_apart) = nodes.into_iter().find_map(|node| path(table, node, rest))?;
-    if !is_apart {
-        found.insert(0, index);
-    }
-    Some((found, is_apart))
+    let (index, nodes) = below(table, node, step.as_str()?)?;
+    let mut found = nodes.into_iter().find_map(|node| path(table, node, rest))?;
+    found.insert(0, index);
+    Some(found)
 }
 
 /// Return the index of a field, and its nodes in the arms that have it. `None` if there is none.
@@ -175,7 +184,7 @@ fn below(table: &Table, node: usize, step: &str) -> Option<(usize, Vec<usize>)> 
             Some((index, union.arms.iter().filter_map(|arm| arm.nodes[index]).collect()))
         }
         Rule::Row(row) => {
-            let index = row.names.iter().position(|name| name == step)?;
+            let index = row.names.iter().position(|name| name == step.as_bytes())?;
             Some((index, vec![row.items[index]]))
         }
         Rule::Flat(flat) => Some((0, vec![flat.of])),
@@ -191,7 +200,8 @@ fn ops(table: &Table) -> Option<Vec<Option<String>>> {
     let (tag, holder) = steps.split_last()?;
     if let Rule::Rows(rows) = &table.nodes.get(table.root)?.rule {
         let Rule::Row(row) = &table.nodes.get(rows.arms.first()?.node)?.rule else { return None };
-        let index = row.names.iter().position(|name| Some(name.as_str()) == tag.as_str())?;
+        let index =
+            row.names.iter().position(|name| Some(name.as_slice()) == tag.as_str().map(str::as_bytes))?;
         let place = rows.at.iter().position(|at| *at == index)?;
         return Some(rows.arms.iter().map(|arm| op_of(&arm.tags.first()?[place].to_string())).collect());
     }

@@ -1,49 +1,23 @@
 //! Schemas of Kafka Connect that stand in messages.
 
+use super::Notes;
 use super::bound::Bound;
-use super::declared::{Declared, fingerprint};
+use super::values::{Declared, NamedType, ValueType, fingerprint, types, write_value};
 use crate::json::number::parsed;
 use crate::json::scan::Kind;
+use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Known, Message, Slot};
 use crate::why::{Done, Why};
 
-/// The properties of a schema.
-const PROPERTIES: [&str; 12] = [
-    "type",
-    "optional",
-    "field",
-    "name",
-    "version",
-    "doc",
-    "parameters",
-    "default",
-    "fields",
-    "items",
-    "keys",
-    "values",
-];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ConnectType {
-    Boolean,
-    /// An integer of so many bits.
-    Integer(u32),
-    Number,
-    Bytes,
-    Text,
-    /// Days since the Unix epoch.
-    Date,
-    /// A time, and the microseconds of its unit.
-    Time(i64),
-    /// An unscaled number in Base64, and its scale.
-    Decimal(u32),
-}
+/// The properties of a schema that say what values are.
+const PROPERTIES: [&str; 10] =
+    ["type", "optional", "field", "name", "parameters", "fields", "default", "items", "keys", "values"];
 
 /// What is declared of a column.
 #[derive(Clone, Copy)]
 pub struct Column {
-    pub kind: ConnectType,
+    pub kind: ValueType,
     pub optional: bool,
 }
 
@@ -54,18 +28,16 @@ pub type ConnectColumns = Declared<Column>;
 pub struct Connect {
     /// The columns before and after; none if the schema does not declare them.
     pub images: [Option<ConnectColumns>; 2],
+    /// Without digits for the empty object, which says nothing.
     pub fingerprint: Vec<u8>,
-    /// Whether it is the empty object, which says nothing.
-    pub is_empty: bool,
 }
 
 /// Reads schemas.
 pub struct ConnectSchemas {
-    node: Bound<12>,
-    /// Names of the types that hold no others.
-    types: Vec<(Vec<u8>, ConnectType)>,
-    /// Logical types by name and base type; none for one that is declined.
-    logical: Vec<([Vec<u8>; 2], Option<ConnectType>)>,
+    node: Bound<10>,
+    types: Vec<NamedType>,
+    /// Logical types, each of a base type.
+    logical: Vec<NamedType>,
     /// Name of the type that has fields.
     holder: Vec<u8>,
 }
@@ -82,25 +54,13 @@ struct Said<'s> {
 
 impl ConnectSchemas {
     pub fn new(table: &Table) -> Option<Self> {
-        let known = table.values("ConnectSchema.type")?;
-        let name = |value: &serde_json::Value| Some(value.as_str()?.as_bytes().to_vec());
-        let holder = known.iter().find(|known| known.means == "struct")?.value;
-        let mut types = Vec::new();
-        for known in &known {
-            let bits = u32::try_from(known.bits).ok()?;
-            if let Some(kind) = scalar(known.means, bits) {
-                types.push((name(known.value)?, kind));
-            }
-        }
-        let logical = table
-            .values("ConnectSchema.name")?
-            .into_iter()
-            .map(|known| Some(([name(known.value)?, known.of.as_bytes().to_vec()], logical(known.means))));
+        let named = table.values("ConnectSchema.type")?;
+        let holder = named.iter().find(|known| known.means == "struct")?.value.as_str()?;
         Some(ConnectSchemas {
             node: Bound::named(table, "ConnectSchema", PROPERTIES)?,
-            types,
-            logical: logical.collect::<Option<_>>()?,
-            holder: name(holder)?,
+            types: types(table, "ConnectSchema.type")?,
+            logical: types(table, "ConnectSchema.name")?,
+            holder: holder.as_bytes().to_vec(),
         })
     }
 
@@ -108,7 +68,6 @@ impl ConnectSchemas {
         let message = known.message();
         let mut made = Connect::default();
         if known.text.iter().all(|c| b"{} \t\r\n".contains(c)) {
-            made.is_empty = true;
             return Ok(made);
         }
         made.fingerprint = fingerprint(&known.text);
@@ -137,7 +96,7 @@ impl ConnectSchemas {
         if said.kind != self.holder {
             return self.type_of(said, message).map(|_| None).ok_or(Why::Schema);
         }
-        if said.name.is_some_and(|name| self.logical.iter().any(|(known, _)| known[0] == name)) {
+        if said.name.is_some_and(|name| self.logical.iter().any(|known| known.word == name)) {
             return Err(Why::Schema);
         }
         let mut columns = ConnectColumns::default();
@@ -150,22 +109,20 @@ impl ConnectSchemas {
     }
 
     /// Return the type of a scalar; none for one whose values are read by rules that are not known.
-    fn type_of(&self, said: &Said, message: &Message) -> Option<ConnectType> {
+    fn type_of(&self, said: &Said, message: &Message) -> Option<ValueType> {
         let Some(name) = said.name else {
-            return self.types.iter().find(|(known, _)| known == said.kind).map(|(_, kind)| *kind);
+            return self.types.iter().find(|known| known.word == said.kind)?.kind;
         };
-        let (_, kind) = self.logical.iter().find(|(known, _)| known[0] == name && known[1] == said.kind)?;
-        match (*kind)? {
-            ConnectType::Decimal(_) => Some(ConnectType::Decimal(scale(said, message)?)),
+        match self.logical.iter().find(|known| known.word == name && known.of == said.kind)?.kind? {
+            ValueType::Decimal(_) => Some(ValueType::Decimal(scale(said, message)?)),
             kind => Some(kind),
         }
     }
 
     /// Return what a schema says; one with a default, or that holds arrays or maps, is declined.
     fn said<'s>(&self, slot: &Slot, message: &Message<'s>) -> Done<Said<'s>> {
-        let [kind, optional, field, name, _, _, parameters, default, fields, items, keys, values] =
-            self.node.of(slot, message);
-        let has_more = [default, items, keys, values].iter().any(|slot| !slot.is_absent());
+        let [kind, optional, field, name, parameters, fields, more @ ..] = self.node.of(slot, message);
+        let has_more = more.iter().any(|slot| !slot.is_absent());
         let text = |slot: &Slot| {
             let is_there = slot.is_there().then(|| message.content(slot).ok_or(Why::Schema));
             is_there.transpose()
@@ -179,29 +136,6 @@ impl ConnectSchemas {
     }
 }
 
-/// Return the type of values that do not have a logical type; `None` for a type that contains others.
-fn scalar(means: &str, bits: u32) -> Option<ConnectType> {
-    Some(match means {
-        "boolean" => ConnectType::Boolean,
-        "integer" => ConnectType::Integer(bits),
-        "number" => ConnectType::Number,
-        "base64" => ConnectType::Bytes,
-        "text" => ConnectType::Text,
-        _ => return None,
-    })
-}
-
-/// Return a logical type; none for one whose values are read by rules that are not known.
-fn logical(means: &str) -> Option<ConnectType> {
-    Some(match means {
-        "date-days" => ConnectType::Date,
-        "timestamp-milliseconds" => ConnectType::Time(1000),
-        "timestamp-microseconds" => ConnectType::Time(1),
-        "decimal" => ConnectType::Decimal(0),
-        _ => return None,
-    })
-}
-
 /// Return the scale of a decimal, if it is a plain small number.
 fn scale(said: &Said, message: &Message) -> Option<u32> {
     let is_scale = |name: &Slot| message.content(name) == Some(b"scale");
@@ -209,4 +143,24 @@ fn scale(said: &Said, message: &Message) -> Option<u32> {
     let text = message.content(value)?;
     let is_plain = (1..=2).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
     if is_plain { parsed(text) } else { None }
+}
+
+/// Write the value of a column that the schema may declare, and return what it is; notes get what is
+/// accepted beyond the schema.
+pub fn write_declared(
+    column: Option<&Column>,
+    slot: &Slot,
+    message: &Message,
+    out: &mut Vec<u8>,
+    notes: &mut Notes,
+) -> Done<Means> {
+    match column {
+        None => notes.push("undeclared-field"),
+        Some(column) if slot.kind == Kind::Null && !column.optional => return Err(Why::Value),
+        Some(column) if slot.kind != Kind::Null => {
+            return write_value(column.kind, slot, message, out).ok_or(Why::Value);
+        }
+        Some(_) => {}
+    }
+    message.write(slot, out).map(|()| Means::Json)
 }

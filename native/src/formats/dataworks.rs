@@ -1,51 +1,27 @@
 //! DataWorks messages: before and after images, by the types declared beside them.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::{Keys, RowImages};
 use super::change_table::{BEFORE, ChangeTable};
-use super::dataworks_schema::{ColumnType, TableSchema, TableSchemas};
-use super::dataworks_values::{sequence_of, value, write_ddl};
-use super::members::{extras, members};
+use super::dataworks_schema::{TableSchema, TableSchemas, sequence_of, value, write_ddl};
+use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
-use crate::json::writing::{named, word, words};
-use crate::rows::{Means, Row, Written, old_key, write_key, write_row};
+use crate::rows::{Means, Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
-use crate::table::node::Arm;
-use crate::table::tape::{ABSENT, Known, Message, Slot};
+use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
-
-/// What an arm of the payload means.
-struct Operation {
-    op: String,
-    is_before: bool,
-    is_other: bool,
-}
-
-impl Operation {
-    /// Return what an arm is; none if it has no meaning yet. That of all other tags is kept whole.
-    fn new(arm: &Arm, op: Option<&str>) -> Option<Self> {
-        let is_before = op == Some(BEFORE);
-        let op = if is_before { "update" } else { op.or(arm.word.is_none().then_some("other"))? };
-        Some(Operation { op: op.to_owned(), is_before, is_other: arm.word.is_none() })
-    }
-}
 
 /// Columns that name the rows of tables without a primary key.
 const HIDDEN: [&[u8]; 3] = [b"#alibaba_rds_row_id#", b"__#alibaba_rds_row_id#__", b"_drds_implicit_id_"];
 
 pub struct DataWorks {
-    message: Bound<3>,
-    payload: Bound<7>,
+    message: Bound<2>,
+    payload: Bound<4>,
     image: Bound<1>,
     table: ChangeTable,
     ddl: Bound<1>,
     schemas: TableSchemas,
-    /// By the index of an arm; none for a variant that has no meaning yet.
-    operations: Vec<Option<Operation>>,
-    keys: Keys,
-    images: RowImages,
     /// Whether dates are those of clocks in UTC; others are declined.
     is_utc: bool,
     /// Whether nothing says which clocks they are of.
@@ -54,20 +30,13 @@ pub struct DataWorks {
 
 impl DataWorks {
     pub fn new(table: &Table, options: &Options) -> Option<Self> {
-        let payload = table.union(*table.by_name.get("Payload")?)?;
-        let fields = ["op", "before", "after", "sequenceId", "scn", "timestamp", "ddl"];
-        let changes = ChangeTable::new(table)?;
-        let operations = payload.arms.iter().zip(&changes.ops);
         Some(DataWorks {
-            message: Bound::new(table.union(table.root)?, ["schema", "payload", "version"])?,
-            payload: Bound::new(payload, fields)?,
+            message: Bound::new(table.union(table.root)?, ["schema", "payload"])?,
+            payload: Bound::named(table, "Payload", ["before", "after", "sequenceId", "ddl"])?,
             image: Bound::named(table, "Image", ["dataColumn"])?,
             ddl: Bound::named(table, "DdlStatement", ["text"])?,
             schemas: TableSchemas::new(table)?,
-            operations: operations.map(|(arm, op)| Operation::new(arm, op.as_deref())).collect(),
-            table: changes,
-            keys: Keys::new(&options.key_columns),
-            images: RowImages::new(&options.row_image)?,
+            table: ChangeTable::new(table, options)?,
             is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
             is_assumed: options.time_zone.is_none(),
         })
@@ -92,7 +61,7 @@ impl DataWorks {
             match table.columns.next(name, &mut next) {
                 None => notes.push("undeclared-column"),
                 Some(_) if slot.kind == Kind::Null => {}
-                Some(ColumnType::Date) if !self.is_utc => return Err(Why::Value),
+                Some(Some(ValueType::Time(_))) if !self.is_utc => return Err(Why::Value),
                 Some(kind) => {
                     let means = value(*kind, slot, message, out, notes)?;
                     if means == Means::Time && self.is_assumed {
@@ -109,7 +78,7 @@ impl DataWorks {
     /// Write the key of a row, and the one before an update that moved the row to another.
     fn keys(
         (op, image): (&str, RowImage),
-        table: &TableSchema,
+        (table, primary_key): (&TableSchema, &[Vec<u8>]),
         rows: &[Row; 2],
         columns: &mut Columns,
     ) -> Done {
@@ -119,87 +88,55 @@ impl DataWorks {
         // What did not change need not be in an image that is not full.
         let rest = (image != RowImage::Full).then_some(before);
         let value = |name: &[u8]| row.value(name).or_else(|| rest.and_then(|rest| rest.value(name)));
-        let names = key_names(&table.primary_key, value);
-        let names = names.iter().copied();
-        let mut key = Vec::new();
-        if !write_key(names.clone(), value, &mut key) {
-            return Ok(());
-        }
+        let names = key_names(primary_key, value);
+        let Some(key) = key_of(&names, value)? else { return Ok(()) };
         let mut old = None;
         if op == "update" && after.row.is_there && before.row.is_there {
             // Decimals of other digits may be equal, and so may a decimal and a number.
-            let may_equal = |name: &[u8]| table.columns.get(name) == Some(&ColumnType::Double);
-            old = old_key(names, before, value, may_equal, &key)?;
+            let may_equal =
+                |name: &[u8]| matches!(table.columns.get(name), Some(Some(ValueType::Decimal(_))));
+            old = old_key(&names, before, value, may_equal, &key)?;
         }
-        if let Some(old) = old {
-            columns.of(Name::BeforeKey).put(&old);
-        }
-        columns.of(Name::Key).put(&key);
+        columns.put(Name::BeforeKey, old.as_deref());
+        columns.put(Name::Key, Some(&key));
         Ok(())
-    }
-
-    /// Return what a schema says, with the columns of the key that are given for its table.
-    fn table(&self, known: &Known) -> Done<TableSchema> {
-        let mut table = self.schemas.make(known, &self.table.apart)?;
-        if let Some(columns) = self.keys.of(|| Ok(table.source.each_ref().map(Option::as_deref)))? {
-            table.primary_key = columns.to_vec();
-        }
-        Ok(table)
     }
 }
 
 impl Adapter for DataWorks {
     fn row(&self, input: &Input, scratch: &mut Scratch, columns: &mut Columns) -> Done<Rest> {
         let message = &input.message;
-        let [schema, payload, version] = self.message.of(&input.root, message);
+        let [schema, payload] = self.message.of(&input.root, message);
         let known = message.known(schema).ok_or(Why::Schema)?;
-        let table = known.meaning(|known| self.table(known))?;
-        let operation = known_arm(&self.operations, payload)?;
-        let [op, before, after, sequence, scn, timestamp, ddl] = self.payload.of(payload, message);
-        columns.of(Name::Op).put(operation.op.as_bytes());
+        let table = known.meaning(|known| self.schemas.make(known))?;
+        let op = known_arm(&self.table.ops, payload)?;
+        let is_before = op == BEFORE;
+        let op = if is_before { "update" } else { op };
+        let [before, after, sequence, ddl] = self.payload.of(payload, message);
+        columns.of(Name::Op).put(op.as_bytes());
         columns.of(Name::System).put(self.table.system.as_bytes());
-        for (name, place) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(&table.source) {
-            if let Some(place) = place {
-                columns.of(name).put(place);
-            }
+        let place = self.table.place(message, &input.root)?;
+        let place = place.map(|name| name.filter(|name| !name.is_empty()));
+        for (column, name) in [Name::Database, Name::Schema, Name::Table].into_iter().zip(place) {
+            columns.put(column, name);
         }
         columns.of(Name::Fingerprint).put(&table.fingerprint);
-        let out = columns.of(Name::Attributes).open();
-        out.extend_from_slice(&table.attributes);
-        if operation.is_other {
-            // All that it holds is kept.
-            members(&[("op", op), ("version", version)], message, out)?;
-            let held = [("before", before), ("after", after), ("sequence_id", sequence), ("scn", scn)];
-            named(b"payload", out);
-            out.push(b'{');
-            members(&held, message, out)?;
-            members(&[("timestamp", timestamp), ("ddl", ddl)], message, out)?;
-            out.push(b'}');
-            extras(message, out)?;
-            out.push(b'}');
-            return Ok(Rest::default());
-        }
-        let has_after = !operation.is_before && operation.op != "delete";
+        let has_after = !is_before && op != "delete";
         let after = if has_after { after } else { &ABSENT };
         let Scratch { rows, notes, .. } = scratch;
         self.image(before, table, message, &mut rows[0], notes, (columns, Name::Before))?;
         self.image(after, table, message, &mut rows[1], notes, (columns, Name::After))?;
-        let image = self.images.of(columns)?;
-        Self::keys((&operation.op, image), table, rows, columns)?;
+        let image = self.table.images.image(columns)?;
+        let primary_key = self.table.keys.of(|| Ok(place))?.unwrap_or(&table.primary_key);
+        Self::keys((op, image), (table, primary_key), rows, columns)?;
         if ddl.is_there() {
             let [text] = self.ddl.of(ddl, message);
             write_ddl(text, message, columns)?;
         }
-        let out = columns.of(Name::Attributes).open();
-        self.table.attributes(message, &input.root, out)?;
-        if rows.iter().any(|row| row.is_there) {
-            word("row_image", image.name(), out);
-        }
-        words("leniencies", notes, out);
-        extras(message, out)?;
-        out.push(b'}');
+        let shown = rows.iter().any(|row| row.is_there).then_some(image);
+        self.table.all_attributes(input, shown, notes, columns)?;
         Ok(Rest {
-            sequence: sequence_of(sequence, message, operation.is_before)?,
+            sequence: sequence_of(sequence, message, is_before)?,
             image,
             ..self.table.rest(message, &input.root)
         })

@@ -1,16 +1,13 @@
 //! Lindorm messages: rows before and after, and cells of HBase tables.
 
 use super::bound::{Bound, known_arm};
-use super::by_name::{Keys, RowImages};
 use super::change_table::ChangeTable;
-use super::connect::{Connect, ConnectColumns, ConnectSchemas, ConnectType};
-use super::connect_values::write_value;
-use super::members::extras;
-use super::record_key::is_cell;
+use super::connect::{Connect, ConnectColumns, ConnectSchemas, write_declared};
+use super::record_key::{RecordKey, is_cell};
+use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
-use crate::json::writing::{word, words};
-use crate::rows::{Means, Row, Written, distinct, old_key, write_key};
+use crate::rows::{Means, Row, Written, distinct, key_of, old_key};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
@@ -23,9 +20,9 @@ pub struct Lindorm {
     payload: Bound<2>,
     table: ChangeTable,
     schemas: ConnectSchemas,
-    keys: Keys,
     families: Option<Vec<Vec<u8>>>,
-    images: RowImages,
+    /// What keys of records are.
+    keys_of_records: Table,
 }
 
 impl Lindorm {
@@ -34,11 +31,10 @@ impl Lindorm {
         Some(Lindorm {
             message: Bound::new(table.union(table.root)?, ["schema", "payload"])?,
             payload: Bound::new(payload, ["before", "after"])?,
-            table: ChangeTable::new(table)?,
+            table: ChangeTable::new(table, options)?,
             schemas: ConnectSchemas::new(table)?,
-            keys: Keys::new(&options.key_columns),
             families: options.column_families.as_deref().map(distinct),
-            images: RowImages::new(&options.row_image)?,
+            keys_of_records: RecordKey::table(),
         })
     }
 
@@ -67,7 +63,7 @@ impl Lindorm {
                 None => row.name(&[name], out),
             }
             let means = match column {
-                Some(column) => write_value(column, value, message, out, notes)?,
+                Some(column) => write_declared(column, value, message, out, notes)?,
                 None => message.write(value, out).map(|()| Means::Json)?,
             };
             // Text in a cell is Base64 text, but where a schema declares the column.
@@ -89,15 +85,15 @@ impl Lindorm {
     ) -> Done<Style<'s>> {
         let columns = schema.map_or([None, None], |schema| schema.images.each_ref().map(Option::as_ref));
         let [before, after] = columns;
-        scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before))?;
+        scratch.key.read(input.key.filter(|key| !key.is_empty()), after.or(before), &self.keys_of_records)?;
         let named = scratch.key.written();
         let message = &input.message;
-        let keys = self.keys.of(|| self.table.place(message, &input.root))?;
+        let keys = self.table.keys.of(|| self.table.place(message, &input.root))?.map(Vec::as_slice);
         let has_row_key =
             |slot: &&Slot| message.members(slot).any(|(name, _)| message.content(name) == Some(ROW_KEY));
         let declared = columns.map(|columns| columns.and_then(|columns| columns.get(ROW_KEY)));
         let is_declared = declared.iter().any(Option::is_some);
-        let is_other = declared.iter().flatten().any(|column| column.kind != ConnectType::Bytes);
+        let is_other = declared.iter().flatten().any(|column| column.kind != ValueType::Bytes);
         let is_hbase = (self.families.is_some() || (keys.is_none() && !is_other))
             && (images.iter().any(has_row_key) || named.value(ROW_KEY).is_some());
         if is_hbase && named.row.is_there && !scratch.key.is_base64 {
@@ -145,44 +141,38 @@ impl Style<'_> {
         let before = Written { row: &scratch.rows[0], data: columns.data(Name::Before) };
         let after = Written { row: &scratch.rows[1], data: columns.data(Name::After) };
         let record_key = scratch.key.written();
-        let key_names: Vec<&[u8]> = match self.keys {
+        let mut names: Vec<&[u8]> = match self.keys {
             Some(keys) => keys.iter().map(Vec::as_slice).collect(),
             None if self.is_hbase => vec![ROW_KEY],
             None => record_key.names().collect(),
         };
-        let names = key_names.iter().copied();
+        names.sort_unstable();
         let row = if after.has_columns() || record_key.has_columns() { after } else { before };
-        let mut key = Vec::new();
         // A subscription may leave out what did not change, so the key need not be in one place.
         let anywhere = |name: &[u8]| after.value(name).or(record_key.value(name)).or(before.value(name));
-        let is_of_row = write_key(names.clone(), |name| row.value(name), &mut key);
-        if !is_of_row && !write_key(names.clone(), anywhere, &mut key) {
+        let of_row = key_of(&names, |name| row.value(name))?;
+        let is_of_row = of_row.is_some();
+        let Some(key) = of_row.map_or_else(|| key_of(&names, anywhere), |key| Ok(Some(key)))? else {
             return Ok(());
-        }
+        };
         let mut old = None;
         if op == "update" && before.has_columns() {
             // Text and bytes have the same JSON text, and are not equal.
-            if !names.clone().all(|name| self.has_one_type(name)) {
+            if !names.iter().all(|name| self.has_one_type(name)) {
                 return Err(Why::Key);
             }
             let value = |name: &[u8]| if is_of_row { row.value(name) } else { anywhere(name) };
-            old = old_key(names.clone(), before, value, |_| false, &key)?;
+            old = old_key(&names, before, value, |_| false, &key)?;
         }
-        if let Some(old) = old {
-            columns.of(Name::BeforeKey).put(&old);
-        }
-        columns.of(Name::Key).put(&key);
+        columns.put(Name::BeforeKey, old.as_deref());
+        columns.put(Name::Key, Some(&key));
         Ok(())
-    }
-
-    /// Return the types that are declared for a column before and after.
-    fn kinds(&self, name: &[u8]) -> [Option<ConnectType>; 2] {
-        self.columns.map(|columns| columns.and_then(|columns| columns.get(name)).map(|column| column.kind))
     }
 
     /// Tell whether a column is declared with one type, or with none, wherever it stands.
     fn has_one_type(&self, name: &[u8]) -> bool {
-        let [before, after] = self.kinds(name);
+        let kind = |columns: &ConnectColumns| columns.get(name).map(|column| column.kind);
+        let [before, after] = self.columns.map(|columns| columns.and_then(kind));
         before == after
     }
 }
@@ -201,7 +191,7 @@ impl Adapter for Lindorm {
             Some(known) => Some(known.meaning(|known| self.schemas.make(known))?),
             None => None,
         };
-        let connect = connect.filter(|connect| !connect.is_empty);
+        let connect = connect.filter(|connect| !connect.fingerprint.is_empty());
         let images = [before, if op == "delete" { &ABSENT } else { after }];
         let style = self.style(input, images, connect, scratch)?;
         let mut unknown = Notes::new();
@@ -220,14 +210,8 @@ impl Adapter for Lindorm {
         if let Some(connect) = connect {
             columns.of(Name::Fingerprint).put(&connect.fingerprint);
         }
-        let image = self.images.of(columns)?;
-        let out = columns.of(Name::Attributes).open();
-        out.push(b'{');
-        self.table.attributes(message, &input.root, out)?;
-        word("row_image", image.name(), out);
-        words("leniencies", &scratch.notes, out);
-        extras(message, out)?;
-        out.push(b'}');
+        let image = self.table.images.image(columns)?;
+        self.table.all_attributes(input, Some(image), &scratch.notes, columns)?;
         Ok(Rest { image, ..self.table.rest(message, &input.root) })
     }
 }

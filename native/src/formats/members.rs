@@ -18,14 +18,15 @@ pub fn extras(message: &Message, out: &mut Vec<u8>) -> Done {
     if message.tape.extras.is_empty() {
         return Ok(());
     }
+    let name = |extra: &(Slot, Slot)| message.content(&extra.0).unwrap_or_default();
     let mut found: Vec<_> = message.tape.extras.iter().collect();
-    found.sort_by_key(|extra| &message.text[extra.name.0..extra.name.1]);
+    found.sort_by_key(|extra| name(extra));
     named(b"extra", out);
     out.push(b'{');
     for extra in found {
         comma(out);
         out.extend_from_slice(b"\"/");
-        for c in &message.text[extra.name.0..extra.name.1] {
+        for c in name(extra) {
             match c {
                 b'~' => out.extend_from_slice(b"~0"),
                 b'/' => out.extend_from_slice(b"~1"),
@@ -33,7 +34,7 @@ pub fn extras(message: &Message, out: &mut Vec<u8>) -> Done {
             }
         }
         out.extend_from_slice(b"\":");
-        message.write(&extra.value, out)?;
+        message.write(&extra.1, out)?;
     }
     out.push(b'}');
     Ok(())

@@ -7,14 +7,12 @@ mod bound;
 mod by_name;
 mod change_table;
 mod connect;
-mod connect_values;
 mod dataworks;
 mod dataworks_schema;
-mod dataworks_values;
-mod declared;
 mod lindorm;
 mod members;
 mod record_key;
+mod values;
 
 use crate::columns::{Columns, Rest};
 use crate::json::names::Names;
@@ -24,12 +22,14 @@ use crate::table::tape::{Message, Slot};
 use crate::why::Done;
 use record_key::RecordKey;
 
+/// The key of a Kafka record, if it has one.
+pub type Key<'k> = Option<&'k [u8]>;
+
 /// A message to be made a row of.
 pub struct Input<'i> {
     pub message: Message<'i>,
     pub root: Slot,
-    /// Key of the Kafka record.
-    pub key: Option<&'i [u8]>,
+    pub key: Key<'i>,
 }
 
 /// Names of leniencies that an adapter found.

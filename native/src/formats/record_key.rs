@@ -1,13 +1,16 @@
 //! Keys of Kafka records that are JSON objects: the columns that name a row.
 
 use super::Notes;
-use super::connect::{Column, ConnectColumns, ConnectType};
-use super::connect_values::write_value;
+use super::connect::{Column, ConnectColumns, write_declared};
+use super::values::ValueType;
+use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
-use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::rows::{Means, Row, Written, write_row};
-use crate::table::tape::{ABSENT, Message, NONE, Slot, Tape, short};
+use crate::table::Table;
+use crate::table::node::{Node, Rule};
+use crate::table::tape::{Message, Slot, Tape};
+use crate::table::walk::Walk;
 use crate::why::{Done, Why};
 
 /// First bytes of a key behind the prefix of a schema registry, or compressed by gzip or zstd.
@@ -26,7 +29,7 @@ pub struct RecordKey {
 
 /// Tell whether a value can be that of a cell of an HBase table: text is bytes as Base64 there.
 pub fn is_cell(column: Option<&Column>, slot: &Slot, message: &Message) -> bool {
-    let is_decimal = column.is_some_and(|column| matches!(column.kind, ConnectType::Decimal(_)));
+    let is_decimal = column.is_some_and(|column| matches!(column.kind, ValueType::Decimal(_)));
     let is_base64 = || message.content(slot).is_some_and(|text| byte_count(text).is_some());
     !slot.is_text() || is_decimal || is_base64()
 }
@@ -36,9 +39,15 @@ impl RecordKey {
         Written { row: &self.row, data: &self.data }
     }
 
+    /// Return the table of keys: objects with any members.
+    pub fn table() -> Table {
+        let node = |rule| Node { rule, label: String::new() };
+        Table { nodes: vec![node(Rule::Map(1)), node(Rule::Any)], ..Table::default() }
+    }
+
     /// Read a key; without columns, values stay as JSON has them. A key that is no JSON object has no
     /// columns; one with a schema of its own is declined, and one that bytes around it may hide.
-    pub fn read(&mut self, key: Option<&[u8]>, columns: Option<&ConnectColumns>) -> Done {
+    pub fn read(&mut self, key: Option<&[u8]>, columns: Option<&ConnectColumns>, table: &Table) -> Done {
         self.row.reset(false);
         self.data.clear();
         self.tape.clear();
@@ -50,45 +59,22 @@ impl RecordKey {
             return if is_framed { Err(Why::Key) } else { Ok(()) };
         }
         std::str::from_utf8(text).map_err(|_| Why::Key)?;
-        let map = self.members(text)?;
+        let (tape, names) = (&mut self.tape, &mut self.names);
+        let map = Walk::new(table, text, tape, names, &mut Cache::of(0)).message()?;
         self.is_base64 = true;
         let RecordKey { row, data, tape, is_base64, .. } = self;
-        let message = Message { text, tape, exact: true };
+        let message = Message { text, tape };
         // Python reports leniencies of rows, and not of their keys.
         let (mut next, mut notes) = (0, Notes::new());
         write_row(&map, &message, row, data, |name, slot, out| {
             let column = columns.map(|columns| columns.next(name, &mut next));
             *is_base64 &= is_cell(column.flatten(), slot, &message);
             match column {
-                Some(column) => write_value(column, slot, &message, out, &mut notes),
+                Some(column) => write_declared(column, slot, &message, out, &mut notes),
                 None => message.write(slot, out).map(|()| Means::Json),
             }
         })?;
         let has = |name: &[u8]| self.written().value(name).is_some();
         if has(b"schema") && has(b"payload") { Err(Why::Key) } else { Ok(()) }
-    }
-
-    /// Read the members of the object that a text is.
-    fn members(&mut self, text: &[u8]) -> Done<Slot> {
-        let mut scan = Scan::new(text, true);
-        scan.blanks();
-        let (slots, names) = (&mut self.tape.slots, &mut self.names);
-        let mark = names.open();
-        scan.object(|scan, name| {
-            scan.name(name, mark, names)?;
-            let (start, untidy) = (scan.at, scan.untidy);
-            let kind = scan.skip(names, LEVELS)?;
-            let end = short(name.start + name.content.len() + 1)?;
-            let name = Slot { kind: Kind::Text, start: short(name.start - 1)?, end, ..ABSENT };
-            slots.push(Slot { next: short(slots.len() + 2)?, ..name });
-            let is_plain = scan.untidy == untidy;
-            slots.push(Slot { kind, is_plain, start: short(start)?, end: short(scan.at)?, ..ABSENT });
-            Ok(())
-        })?;
-        if !scan.is_at_end() {
-            return Err(Why::Key);
-        }
-        let first = if slots.is_empty() { NONE } else { 0 };
-        Ok(Slot { kind: Kind::Object, first, ..ABSENT })
     }
 }

@@ -36,7 +36,7 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut found = Vec::with_capacity(byte_count(text)?);
     let (mut word, mut bits) = (0_u32, 0);
     for c in text.iter().filter(|c| **c != PAD) {
-        word = word << 6 | u32::from(sextet(*c)?);
+        word = word << 6 | u32::from(SEXTETS[usize::from(*c)]);
         bits += 6;
         if bits >= 8 {
             bits -= 8;
@@ -44,10 +44,6 @@ pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(found)
-}
-
-fn sextet(c: u8) -> Option<u8> {
-    Some(SEXTETS[usize::from(c)]).filter(|sextet| *sextet < NONE)
 }
 
 const NONE: u8 = 64;

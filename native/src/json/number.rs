@@ -1,25 +1,28 @@
 //! Numbers: which the kernel reads, and the text that msgspec writes for them.
 
+use super::writing::quoted;
+
 /// Digits of a text that binary64 gives back whatever they are (IEEE 754).
 const EXACT: usize = 15;
 
 /// Characters of an integer that fits into 64 bits whatever its digits are.
 const SHORT: usize = 18;
 
-/// A number of JSON text.
+/// Texts that stand for numbers that JSON lacks.
+pub const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+
+/// A number of JSON text, which msgspec writes as it stands there.
 #[derive(Clone, Copy)]
 pub struct Number<'a> {
     pub text: &'a [u8],
     /// Its value if it is written as an integer.
     pub integer: Option<i64>,
-    /// Whether msgspec writes it as it stands there.
-    pub is_plain: bool,
 }
 
 /// Read the number that text begins with. Exponents, -0, integers beyond 64 bits, tiny and huge
-/// numbers are declined, and if `exact` those that binary64 does not hold.
+/// numbers are declined, and those that msgspec writes otherwise.
 #[inline]
-pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
+pub fn number(text: &[u8]) -> Option<Number<'_>> {
     let sign = usize::from(text.first() == Some(&b'-'));
     let whole = digits(&text[sign..]);
     if whole == 0 || (whole > 1 && text[sign] == b'0') {
@@ -27,7 +30,7 @@ pub fn number(text: &[u8], exact: bool) -> Option<Number<'_>> {
     }
     let point = sign + whole;
     match text.get(point) {
-        Some(b'.') => fraction(text, point, exact),
+        Some(b'.') => fraction(text, point),
         Some(b'e' | b'E') => None,
         _ => integer(&text[..point]),
     }
@@ -43,7 +46,12 @@ fn integer(text: &[u8]) -> Option<Number<'_>> {
     if text == b"-0" {
         return None;
     }
-    Some(Number { text, integer: Some(value(text)?), is_plain: true })
+    Some(Number { text, integer: Some(value(text)?) })
+}
+
+/// Tell whether an integer has so many bits at most.
+pub fn has_bits(value: i64, bits: u32) -> bool {
+    matches!(value >> (bits - 1), 0 | -1)
 }
 
 /// Return the value of a text that Rust reads as one of a type.
@@ -60,36 +68,22 @@ fn value(text: &[u8]) -> Option<i64> {
     Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
 }
 
-fn fraction(text: &[u8], point: usize, exact: bool) -> Option<Number<'_>> {
+fn fraction(text: &[u8], point: usize) -> Option<Number<'_>> {
     let count = digits(&text[point + 1..]);
     let end = point + 1 + count;
     if count == 0 || matches!(text.get(end), Some(b'e' | b'E')) {
         return None;
     }
-    let text = &text[..end];
-    let tail = &text[point + 1..];
+    let (text, tail) = (&text[..end], &text[point + 1..end]);
+    let number = Number { text, integer: None };
     let is_tidy = count == 1 || text[end - 1] != b'0';
     if end <= EXACT && is_tidy && !tail.starts_with(b"000") {
-        return Some(Number { text, integer: None, is_plain: true });
+        return Some(number);
     }
-    let value: f64 = parsed(text)?;
-    if !is_written_plainly(value) {
-        return None;
-    }
-    if value == 0.0 && tail.iter().any(|c| *c != b'0') {
-        return None;
-    }
+    let value = parsed(text).filter(|value| is_written_plainly(*value))?;
     let mut shortest = Vec::with_capacity(24);
     write_float(value, &mut shortest);
-    let is_plain = shortest == text;
-    let is_held = is_plain || !exact || without_zeros(&shortest) == without_zeros(text);
-    is_held.then_some(Number { text, integer: None, is_plain })
-}
-
-/// Return the text of a fraction without the zeros that it ends with.
-fn without_zeros(text: &[u8]) -> &[u8] {
-    let zeros = text.iter().rev().take_while(|c| **c == b'0').count();
-    &text[..text.len() - zeros]
+    (shortest == text).then_some(number)
 }
 
 /// Tell whether a number is written without an exponent.
@@ -119,32 +113,23 @@ pub fn write_integer(value: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
+/// Tell whether a text is digits, with a sign and a point at most.
+pub fn is_decimal(text: &[u8]) -> bool {
+    let mut parts = text.strip_prefix(b"-").unwrap_or(text).split(|c| *c == b'.');
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    parts.next().is_some_and(is_digits) && parts.next().is_none_or(is_digits) && parts.next().is_none()
+}
+
 /// Write numeric text as Python writes the decimal that it stands for. Text that a decimal is not
 /// written as again is declined: with a plus sign, an exponent or superfluous zeros.
 pub fn write_decimal(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(unsigned);
-    let tail = match unsigned.get(whole) {
-        None => &[],
-        Some(b'.') => &unsigned[whole + 1..],
-        Some(_) => return None,
-    };
-    let is_spelt = whole > 0 && (whole == 1 || unsigned[0] != b'0');
-    let is_cut = unsigned.len() > whole && (tail.is_empty() || digits(tail) < tail.len());
-    if !is_spelt || is_cut || text.len() > 100 {
+    // Below 1e-6 Python writes an exponent.
+    let is_odd = matches!(unsigned, [b'0', b'0'..=b'9', ..]) || unsigned.starts_with(b"0.00000");
+    if is_odd || !is_decimal(text) || text.len() > 100 {
         return None;
     }
-    // Below 1e-6 Python writes an exponent.
-    if unsigned[0] == b'0' && whole == 1 {
-        let zeros = tail.iter().take_while(|c| **c == b'0').count();
-        let leading = if zeros == tail.len() { zeros.saturating_sub(1) } else { zeros };
-        if leading > 5 || (zeros == tail.len() && tail.len() > 6) {
-            return None;
-        }
-    }
-    out.push(b'"');
-    out.extend_from_slice(text);
-    out.push(b'"');
+    quoted(text, out);
     Some(())
 }
 

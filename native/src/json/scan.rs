@@ -53,20 +53,19 @@ impl<'a> Text<'a> {
     }
 }
 
+#[derive(Clone)]
 pub struct Scan<'a> {
     pub text: &'a [u8],
     pub at: usize,
-    /// How often the text differed from what msgspec writes: blanks, escapes, spelt-out numbers.
+    /// How often the text differed from what msgspec writes: blanks, escapes.
     pub untidy: usize,
-    /// Whether numbers that binary64 does not hold are declined.
-    pub exact: bool,
     /// Whether it is the text of MessagePack, which has marks that JSON lacks.
     pub is_marked: bool,
 }
 
 impl<'a> Scan<'a> {
-    pub fn new(text: &'a [u8], exact: bool) -> Self {
-        Scan { text, at: 0, untidy: 0, exact, is_marked: false }
+    pub fn new(text: &'a [u8]) -> Self {
+        Scan { text, at: 0, untidy: 0, is_marked: false }
     }
 
     #[inline]
@@ -103,12 +102,6 @@ impl<'a> Scan<'a> {
         let is_it = self.text[self.at..].starts_with(word);
         self.at += if is_it { word.len() } else { 0 };
         is_it
-    }
-
-    /// Read a word of a kind.
-    #[inline]
-    pub fn word(&mut self, word: &[u8], kind: Kind) -> Done<Kind> {
-        if self.eat_word(word) { Ok(kind) } else { Err(Why::Text) }
     }
 
     /// Read a string; the cursor stands on its first quote.
@@ -154,12 +147,12 @@ impl<'a> Scan<'a> {
     }
 
     /// Read a float that JSON lacks, as the text of MessagePack has it: its name behind a tilde.
-    pub fn not_finite(&mut self) -> Done<Kind> {
+    pub fn not_finite(&mut self) -> Done<Text<'a>> {
         if !self.is_marked || !self.eat(b'~') {
             return Err(Why::Text);
         }
         self.untidy += 1;
-        self.string().map(|_| Kind::NotFinite)
+        self.string()
     }
 
     /// Skip bytes that are no quote, backslash or control character, eight at a time.
@@ -183,12 +176,11 @@ impl<'a> Scan<'a> {
     #[inline]
     pub fn number(&mut self) -> Done<Number<'a>> {
         let rest = &self.text[self.at..];
-        let Some(found) = number(rest, self.exact) else {
+        let Some(found) = number(rest) else {
             let begins_one = matches!(rest, [b'-' | b'0'..=b'9', ..]);
             return Err(if begins_one { Why::Number } else { Why::Text });
         };
         self.at += found.text.len();
-        self.untidy += usize::from(!found.is_plain);
         Ok(found)
     }
 

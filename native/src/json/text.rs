@@ -2,14 +2,14 @@
 
 use memchr::memchr;
 
+use super::writing::quoted;
+
 /// Write the content of a JSON string again, with its quotes, as msgspec writes it.
 pub fn write_text(content: &[u8], is_escaped: bool, out: &mut Vec<u8>) -> Option<()> {
     if is_escaped {
         return write_string(&unescaped(content)?, out);
     }
-    out.push(b'"');
-    out.extend_from_slice(content);
-    out.push(b'"');
+    quoted(content, out);
     Some(())
 }
 

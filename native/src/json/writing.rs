@@ -18,8 +18,13 @@ pub fn named(name: &[u8], out: &mut Vec<u8>) {
 /// Write a member whose value is plain text.
 pub fn word(name: &str, value: &str, out: &mut Vec<u8>) {
     named(name.as_bytes(), out);
+    quoted(value.as_bytes(), out);
+}
+
+/// Write a text that needs no escapes.
+pub fn quoted(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    out.extend_from_slice(value.as_bytes());
+    out.extend_from_slice(text);
     out.push(b'"');
 }
 
@@ -32,9 +37,7 @@ pub fn words(name: &str, values: &[&str], out: &mut Vec<u8>) {
     out.push(b'[');
     for value in values {
         comma(out);
-        out.push(b'"');
-        out.extend_from_slice(value.as_bytes());
-        out.push(b'"');
+        quoted(value.as_bytes(), out);
     }
     out.push(b']');
 }

@@ -6,6 +6,8 @@
 
 mod read;
 
+use std::ops::Range;
+
 use crate::json::base64::encode;
 use crate::json::number::{is_written_plainly, write_float, write_integer};
 use crate::json::text::write_string;
@@ -33,7 +35,7 @@ pub fn transcode(bytes: &[u8], levels: u32, most: usize, out: &mut Vec<u8>) -> D
 
 fn value(read: &mut Read, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
     let levels = levels.checked_sub(1).ok_or(Why::Depth)?;
-    let head = read.head().ok_or(Why::Text)?;
+    let head = read.head()?;
     let size = if let Head::Text(size) | Head::Bytes(size) = head { size } else { 0 };
     if size > most.saturating_sub(out.len() + 32) / MOST_GROWN {
         return Err(Why::Size);
@@ -46,12 +48,12 @@ fn value(read: &mut Read, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
         Head::Float(value) if is_written_plainly(value) => write_float(value, out),
         Head::Float(_) => return Err(Why::Number),
         Head::Text(size) => {
-            let text = read.take(size).and_then(|text| std::str::from_utf8(text).ok());
-            write_string(text.ok_or(Why::Text)?, out).ok_or(Why::Text)?;
+            let text = std::str::from_utf8(read.take(size)?).map_err(|_| Why::Text)?;
+            write_string(text, out).ok_or(Why::Text)?;
         }
         Head::Bytes(size) => {
             out.push(b'\'');
-            encode(read.take(size).ok_or(Why::Text)?, out);
+            encode(read.take(size)?, out);
             out.push(b'\'');
         }
         Head::Array(size) => {
@@ -62,8 +64,7 @@ fn value(read: &mut Read, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
             }
             out.push(b']');
         }
-        Head::Map(size) if size == 0 || read.is_text() => members(read, size, levels, most, out)?,
-        Head::Map(size) => pairs(read, size, levels, most, out)?,
+        Head::Map(size) => entries(read, size, levels, most, out)?,
     }
     if out.len() > most { Err(Why::Size) } else { Ok(()) }
 }
@@ -76,49 +77,42 @@ fn name_of(value: f64) -> &'static [u8] {
     }
 }
 
-/// Write a map whose keys are text; if a later one is not, it is declined.
-fn members(read: &mut Read, size: usize, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
-    out.push(b'{');
-    for i in 0..size {
-        comma(i, out);
-        if !read.is_text() {
-            return Err(Why::Name);
-        }
-        value(read, levels, most, out)?;
-        out.push(b':');
-        value(read, levels, most, out)?;
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-/// Write a map as pairs. Keys are integers, bytes and text: others may be equal and look different.
-fn pairs(read: &mut Read, size: usize, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
-    if size > MOST_KEYS {
+/// Write a map, as pairs if its first key is not text.
+///
+/// Keys are all text, or integers, bytes and text: others may be equal and look different.
+fn entries(read: &mut Read, size: usize, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
+    let is_object = size == 0 || read.is_text();
+    if !is_object && size > MOST_KEYS {
         return Err(Why::Name);
     }
-    let mut keys: Vec<(usize, usize)> = Vec::new();
-    out.push(b'(');
+    let mut keys: Vec<Range<usize>> = Vec::new();
+    out.push(if is_object { b'{' } else { b'(' });
     for i in 0..size {
         comma(i, out);
+        if is_object {
+            if !read.is_text() {
+                return Err(Why::Name);
+            }
+            value(read, levels, most, out)?;
+            out.push(b':');
+            value(read, levels, most, out)?;
+            continue;
+        }
         out.push(b'[');
         let start = out.len();
         value(read, levels, most, out)?;
         let key = &out[start..];
-        let is_comparable = match key {
-            [b'"' | b'\'', ..] => true,
-            [b'-' | b'0'..=b'9', ..] => !key.contains(&b'.'),
-            _ => false,
-        };
-        if !is_comparable || keys.iter().any(|span| &out[span.0..span.1] == key) {
+        let is_integer = matches!(key, [b'-' | b'0'..=b'9', ..]) && !key.contains(&b'.');
+        let is_comparable = is_integer || matches!(key, [b'"' | b'\'', ..]);
+        if !is_comparable || keys.iter().any(|span| out[span.clone()] == *key) {
             return Err(Why::Name);
         }
-        keys.push((start, out.len()));
+        keys.push(start..out.len());
         out.push(b',');
         value(read, levels, most, out)?;
         out.push(b']');
     }
-    out.push(b')');
+    out.push(if is_object { b'}' } else { b')' });
     Ok(())
 }
 

@@ -1,71 +1,120 @@
-//! Arrays and maps: lists, rows of positions, and rows that tags select.
+//! Arrays and maps: lists, rows of positions, rows that tags select, and objects in which the entries of a map
+//! stand, beside one property of any name.
 
-use super::node::{RowArm, RowsNode, Tags};
+use super::node::{Flat, RowArm, RowNode, RowsNode, Tags};
 use super::tape::{NONE, Slot, short};
-use super::walk::{Walk, of_kind, of_text};
-use crate::json::scan::Kind;
+use super::walk::{Walk, of_kind, of_text, valid};
+use crate::json::scan::{Kind, Text};
 use crate::why::{Done, Why};
 
 impl Walk<'_, '_> {
     pub fn list(&mut self, of: usize, levels: u32) -> Done<Slot> {
-        let (mut first, mut last) = (NONE, NONE);
-        let mut is_more = self.scan.open(b'[', b']')?;
-        while is_more {
-            let slot = self.value(of, levels)?;
-            let place = self.push(slot)?;
-            self.link(&mut first, &mut last, place);
-            is_more = self.scan.is_more(b']')?;
-        }
-        Ok(Slot { first, ..of_kind(Kind::Array) })
+        let mut list = Linked::default();
+        self.elements(b'[', b']', |walk| {
+            let slot = walk.value(of, levels)?;
+            let place = walk.push(slot)?;
+            walk.link(&mut list, place);
+            Ok(())
+        })?;
+        Ok(Slot { first: list.first, ..of_kind(Kind::Array) })
     }
 
     pub fn map(&mut self, of: usize, levels: u32) -> Done<Slot> {
-        let (mut first, mut last) = (NONE, NONE);
-        let mark = self.names.open();
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            self.scan.name(name, mark, self.names)?;
-            let slot = self.value(of, levels)?;
-            let place = self.push(of_text(name)?)?;
-            self.push(slot)?;
-            self.link(&mut first, &mut last, place);
-            is_more = self.scan.is_more(b'}')?;
-        }
+        let (mark, mut map) = (self.names.open(), Linked::default());
+        self.elements(b'{', b'}', |walk| {
+            let name = walk.scan.member()?;
+            walk.scan.name(name, mark, walk.names)?;
+            walk.entry(name, of, levels, &mut map)
+        })?;
         self.names.close(mark);
-        Ok(Slot { first, ..of_kind(Kind::Object) })
+        Ok(Slot { first: map.first, ..of_kind(Kind::Object) })
     }
 
-    pub fn row(&mut self, items: &[usize], levels: u32) -> Done<Slot> {
-        let first = self.reserve(items.len());
-        let mut count = 0;
-        let mut is_more = self.scan.open(b'[', b']')?;
-        while is_more {
-            self.tape.slots[first + count] = self.value(*items.get(count).ok_or(Why::Text)?, levels)?;
-            count += 1;
-            is_more = self.scan.is_more(b']')?;
-        }
-        if count < items.len() {
-            return Err(Why::Text);
-        }
-        Ok(Slot { first: short(first)?, ..of_kind(Kind::Array) })
+    /// Read the value of an entry of a map, whose name was read.
+    pub fn entry(&mut self, name: Text, of: usize, levels: u32, map: &mut Linked) -> Done {
+        let slot = self.value(of, levels)?;
+        let place = self.push(of_text(name)?)?;
+        self.push(slot)?;
+        self.link(map, place);
+        Ok(())
+    }
+
+    pub fn row(&mut self, row: &RowNode, levels: u32) -> Done<Slot> {
+        let first = self.reserve(row.items.len());
+        let (mut part, mut noted) = (0, self.begin_notes());
+        self.elements(b'[', b']', |walk| {
+            let item = *row.items.get(part).ok_or(Why::Text)?;
+            walk.tape.slots[first + part] = walk.value(item, levels)?;
+            walk.end_part(part, &mut noted);
+            part += 1;
+            Ok(())
+        })?;
+        let slot = valid(part == row.items.len(), Slot { first: short(first)?, ..of_kind(Kind::Array) })?;
+        let parts = row.item_uses.iter().map(Vec::as_slice).enumerate();
+        self.end_notes(&slot, &row.uses, false, parts, &noted)?;
+        Ok(slot)
+    }
+
+    /// Read an object: its slots are the property of any name, and the entries as a map.
+    ///
+    /// It is declined unless exactly one property has what is needed.
+    pub fn flat(&mut self, flat: &Flat, levels: u32) -> Done<Slot> {
+        let fields = self.reserve(2);
+        let (mark, mut entries) = (self.names.open(), Linked::default());
+        let (mut is_found, mut noted) = (false, self.begin_notes());
+        self.elements(b'{', b'}', |walk| {
+            let name = walk.scan.member()?;
+            walk.scan.name(name, mark, walk.names)?;
+            if walk.scan.peek() != Some(b'{') || !walk.has_needed(flat, levels)? {
+                walk.entry(name, flat.entries, levels, &mut entries)?;
+                walk.end_part(1, &mut noted);
+                return Ok(());
+            }
+            if std::mem::replace(&mut is_found, true) {
+                return Err(Why::Text);
+            }
+            walk.tape.slots[fields] = walk.value(flat.of, levels)?;
+            walk.end_part(0, &mut noted);
+            Ok(())
+        })?;
+        self.names.close(mark);
+        self.tape.slots[fields + 1] = Slot { first: entries.first, ..of_kind(Kind::Object) };
+        let slot = valid(is_found, Slot { first: short(fields)?, ..of_kind(Kind::Object) })?;
+        self.end_notes(&slot, &[], false, [(0, [].as_slice()), (1, &[])].into_iter(), &noted)?;
+        Ok(slot)
+    }
+
+    /// Tell whether the object that the cursor stands on has all properties that are needed.
+    fn has_needed(&mut self, flat: &Flat, levels: u32) -> Done<bool> {
+        let mut missing: Vec<&[u8]> = flat.needed.iter().map(Vec::as_slice).collect();
+        self.scan.clone().object(|scan, name| {
+            let name = name.plain().ok_or(Why::Name)?;
+            missing.retain(|other| *other != name);
+            scan.skip(self.names, levels).map(|_| ())
+        })?;
+        Ok(missing.is_empty())
     }
 
     /// Read one of several rows: the first one with its tags that it is.
     pub fn rows(&mut self, rows: &RowsNode, levels: u32) -> Done<Slot> {
-        let mark = self.mark();
         let tags = self.tags(&rows.at, levels)?;
         let has = |arm: &RowArm| arm.tags.contains(&tags);
         let is_known = rows.arms.iter().any(has);
+        let (scan, mark) = (self.scan.clone(), self.names.open());
+        let (slots, uses) = (self.tape.slots.len(), self.tape.uses.len());
         let mut found = Err(Why::Text);
         for (place, arm) in (0..).zip(&rows.arms) {
-            self.back_to(mark);
             let is_it = if is_known { has(arm) } else { arm.tags.is_empty() };
-            if is_it {
-                found = self.rule(arm.node, levels).map(|slot| Slot { value: place, ..slot });
-                if found.is_ok() {
-                    break;
-                }
+            if !is_it {
+                continue;
+            }
+            self.scan = scan.clone();
+            self.names.close(mark);
+            self.tape.slots.truncate(slots);
+            self.tape.uses.truncate(uses);
+            found = self.rule(arm.node, levels).map(|slot| Slot { value: place, ..slot });
+            if found.is_ok() {
+                break;
             }
         }
         found
@@ -73,34 +122,45 @@ impl Walk<'_, '_> {
 
     /// Return the integers at some positions of the array that the cursor stands on.
     fn tags(&mut self, at: &[usize], levels: u32) -> Done<Tags> {
-        let mut tags = Tags::default();
-        let mut is_more = self.scan.open(b'[', b']')?;
-        let mut found = 0;
+        let (mut tags, mut found, mut scan) = (Tags::default(), 0, self.scan.clone());
+        let mut is_more = scan.open(b'[', b']')?;
         for place in 0.. {
             if found == at.len() || !is_more {
                 break;
             }
             if at.contains(&place) {
-                tags[found] = self.scan.number()?.integer.ok_or(Why::Text)?;
+                tags[found] = scan.number()?.integer.ok_or(Why::Text)?;
                 found += 1;
             } else {
-                self.scan.skip(self.names, levels)?;
+                scan.skip(self.names, levels)?;
             }
-            is_more = self.scan.is_more(b']')?;
+            is_more = scan.is_more(b']')?;
         }
         if found == at.len() { Ok(tags) } else { Err(Why::Text) }
     }
 
-    pub fn push(&mut self, slot: Slot) -> Done<u32> {
+    fn push(&mut self, slot: Slot) -> Done<u32> {
         self.tape.slots.push(Slot { next: NONE, ..slot });
         short(self.tape.slots.len() - 1)
     }
 
-    pub fn link(&mut self, first: &mut u32, last: &mut u32, place: u32) {
-        match self.tape.slots.get_mut(*last as usize) {
+    fn link(&mut self, of: &mut Linked, place: u32) {
+        match self.tape.slots.get_mut(of.last as usize) {
             Some(slot) => slot.next = place,
-            None => *first = place,
+            None => of.first = place,
         }
-        *last = place;
+        of.last = place;
+    }
+}
+
+/// Slots that are linked, of a list or a map.
+pub struct Linked {
+    pub first: u32,
+    last: u32,
+}
+
+impl Default for Linked {
+    fn default() -> Self {
+        Linked { first: NONE, last: NONE }
     }
 }

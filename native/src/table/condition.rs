@@ -1,4 +1,8 @@
-//! Conditions of leniencies, over the slots of a message.
+//! Conditions of leniencies, from the schemas of a table, over the slots of a message.
+
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
 
 use super::pattern::Pattern;
 use super::tape::{Message, Slot};
@@ -6,22 +10,20 @@ use crate::json::scan::Kind;
 
 pub enum Condition {
     All(Vec<Condition>),
-    Any(Vec<Condition>),
     Not(Box<Condition>),
     /// The kinds that it may be of.
     Type(&'static [Kind]),
-    Words(Vec<Vec<u8>>),
-    Integers(Vec<i64>),
-    Null,
-    Minimum(i64),
-    Maximum(i64),
+    /// The texts that it may have.
+    Constants(Vec<Vec<u8>>),
+    /// Bounds of an integer.
+    Within(RangeInclusive<i64>),
     Pattern(Pattern),
-    /// Fields that are there, if the value is an object.
-    Required(Vec<usize>),
-    /// What holds of fields that are there, if the value is an object.
-    Fields(Vec<(usize, Condition)>),
-    /// What holds of the first positions, if the value is an array.
-    Positions(Vec<Condition>),
+    /// A field that is there, if the value is an object.
+    Required(usize),
+    /// What holds of a field that is there, if the value is an object.
+    Field(usize, Box<Condition>),
+    /// What holds of a position, if the value is an array.
+    Position(usize, Box<Condition>),
 }
 
 /// The kinds of values of each type, by its word in JSON Schema.
@@ -41,10 +43,15 @@ impl Condition {
         TYPES.iter().find(|(name, _)| *name == word).map(|(_, kinds)| Condition::Type(kinds))
     }
 
+    /// Return the condition that one of some holds.
+    pub fn any(of: Vec<Condition>) -> Self {
+        let none = of.into_iter().map(|one| Condition::Not(Box::new(one)));
+        Condition::Not(Box::new(Condition::All(none.collect())))
+    }
+
     /// Tell whether a value meets the condition; `None` where that is not known.
     pub fn holds(&self, slot: &Slot, message: &Message) -> Option<bool> {
-        let looks_inside =
-            !matches!(self, Condition::Null | Condition::All(_) | Condition::Any(_) | Condition::Not(_));
+        let looks_inside = !matches!(self, Condition::Constants(_) | Condition::All(_) | Condition::Not(_));
         if slot.kind == Kind::Repeated && looks_inside {
             return None;
         }
@@ -57,46 +64,62 @@ impl Condition {
                 }
                 true
             }
-            Condition::Any(any) => {
-                for condition in any {
-                    if condition.holds(slot, message)? {
-                        return Some(true);
-                    }
-                }
-                false
-            }
             Condition::Not(condition) => !condition.holds(slot, message)?,
             Condition::Type(kinds) => kinds.contains(&slot.kind),
-            Condition::Null => slot.kind == Kind::Null,
-            Condition::Words(words) => {
-                slot.is_text() && words.iter().any(|word| Some(word.as_slice()) == message.content(slot))
+            Condition::Constants(texts) => texts.iter().any(|text| text == message.raw(slot)),
+            Condition::Within(_) if slot.kind == Kind::Float => return None,
+            Condition::Within(bounds) => slot.kind != Kind::Integer || bounds.contains(&slot.value),
+            Condition::Pattern(_) if !slot.is_text() => true,
+            Condition::Pattern(pattern) => {
+                // Of text that is not ASCII Python may think otherwise.
+                let text = message.content(slot).filter(|text| text.iter().all(|c| (b' '..0x7f).contains(c)));
+                pattern.is_in(std::str::from_utf8(text?).ok()?)
             }
-            Condition::Integers(found) => slot.kind == Kind::Integer && found.contains(&slot.value),
-            Condition::Minimum(_) | Condition::Maximum(_) if slot.kind == Kind::Float => return None,
-            Condition::Minimum(bound) => slot.kind != Kind::Integer || slot.value >= *bound,
-            Condition::Maximum(bound) => slot.kind != Kind::Integer || slot.value <= *bound,
-            Condition::Pattern(pattern) => !slot.is_text() || pattern.is_in(message.content(slot)?)?,
-            Condition::Required(fields) => {
-                slot.kind != Kind::Object
-                    || fields.iter().all(|field| !message.field(slot, *field).is_absent())
+            Condition::Required(field) => {
+                slot.kind != Kind::Object || !message.field(slot, *field).is_absent()
             }
-            Condition::Fields(fields) => {
-                for (field, condition) in fields {
-                    let found = message.field(slot, *field);
-                    if slot.kind == Kind::Object && !found.is_absent() && !condition.holds(found, message)? {
-                        return Some(false);
-                    }
-                }
-                true
+            Condition::Field(field, condition) => {
+                let found = message.field(slot, *field);
+                slot.kind != Kind::Object || found.is_absent() || condition.holds(found, message)?
             }
-            Condition::Positions(positions) => {
-                for (i, condition) in positions.iter().enumerate() {
-                    if slot.kind == Kind::Array && !condition.holds(message.field(slot, i), message)? {
-                        return Some(false);
-                    }
-                }
-                true
+            Condition::Position(place, condition) => {
+                slot.kind != Kind::Array || condition.holds(message.field(slot, *place), message)?
             }
         })
     }
+}
+
+/// Return the condition that a schema says; `names` are those of the fields that it may name. None: it
+/// has a keyword that the kernel does not know.
+pub fn condition_of(given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
+    let keywords = given.as_object()?.iter();
+    all(keywords.map(|(word, value)| keyword(word, value, names)))
+}
+
+fn all(of: impl Iterator<Item = Option<Condition>>) -> Option<Condition> {
+    let mut all: Vec<_> = of.collect::<Option<_>>()?;
+    if all.len() == 1 { all.pop() } else { Some(Condition::All(all)) }
+}
+
+fn keyword(word: &str, given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
+    let place = |name: &str| names.iter().position(|other| other == name.as_bytes());
+    let of = |given: &Value, names: &[Vec<u8>]| condition_of(given, names).map(Box::new);
+    let field = |(name, one): (&String, &Value)| Some(Condition::Field(place(name)?, of(one, &[])?));
+    let items = || given.as_array().map(|items| items.iter());
+    Some(match word {
+        "type" => Condition::of_type(given.as_str()?)?,
+        "const" => Condition::Constants(vec![given.to_string().into_bytes()]),
+        "enum" => Condition::Constants(items()?.map(|one| one.to_string().into_bytes()).collect()),
+        "minimum" => Condition::Within(given.as_i64()?..=i64::MAX),
+        "maximum" => Condition::Within(i64::MIN..=given.as_i64()?),
+        "pattern" => Condition::Pattern(Pattern::new(given.as_str()?)?),
+        "not" => Condition::Not(of(given, names)?),
+        "anyOf" => Condition::any(items()?.map(|one| condition_of(one, names)).collect::<Option<_>>()?),
+        "required" => all(items()?.map(|name| Some(Condition::Required(place(name.as_str()?)?))))?,
+        "properties" => all(given.as_object()?.iter().map(field))?,
+        "prefixItems" => {
+            all(items()?.enumerate().map(|(i, one)| Some(Condition::Position(i, of(one, &[])?))))?
+        }
+        _ => return None,
+    })
 }

@@ -2,13 +2,10 @@
 
 mod collections;
 pub mod condition;
-mod condition_parse;
-mod flat;
-mod marks;
 pub mod node;
 mod objects;
 pub mod parse;
-mod pattern;
+pub mod pattern;
 pub mod tape;
 pub mod uses;
 pub mod walk;
@@ -17,6 +14,7 @@ use std::collections::HashMap;
 
 use node::{Node, Rule, Union};
 
+#[derive(Default)]
 pub struct Table {
     pub nodes: Vec<Node>,
     /// The node of a message.
@@ -25,12 +23,6 @@ pub struct Table {
     pub has_batches: bool,
     /// Whether messages are MessagePack, and not JSON.
     pub is_msgpack: bool,
-    /// Whether numbers that binary64 does not hold are decimals.
-    pub is_exact: bool,
-    /// SHA-256 of the text, as hex.
-    pub digest: String,
-    /// Names of leniencies.
-    pub leniencies: Vec<String>,
     pub by_name: HashMap<String, usize>,
     /// Where the parts of a change stand in messages, as JSON; null if the schemas do not say.
     pub change: serde_json::Value,
@@ -51,7 +43,7 @@ impl Table {
     pub fn positions<const N: usize>(&self, rows: &[&str], names: [&str; N]) -> Option<[usize; N]> {
         let of_row = |row: &&str| {
             let Rule::Row(row) = &self.nodes.get(*self.by_name.get(*row)?)?.rule else { return None };
-            names.iter().map(|name| row.names.iter().position(|other| other == name)).collect()
+            names.iter().map(|name| row.names.iter().position(|other| other == name.as_bytes())).collect()
         };
         let found: Vec<Vec<usize>> = rows.iter().map(of_row).collect::<Option<_>>()?;
         let first = found.first()?;

@@ -1,6 +1,6 @@
 //! Nodes of a table: one for each place of a schema.
 
-use memchr::memmem::Finder;
+use std::sync::Arc;
 
 use super::condition::Condition;
 
@@ -8,8 +8,6 @@ pub struct Node {
     pub rule: Rule,
     /// What counts of declined messages call it.
     pub label: String,
-    /// Whether a leniency may be needed at it, or below it.
-    pub is_lenient: bool,
 }
 
 pub enum Rule {
@@ -68,15 +66,15 @@ pub struct Flat {
     pub entries: usize,
 }
 
-/// A leniency: its index, and when it is needed.
+/// A leniency, and when it is needed.
 pub struct Use {
-    pub name: usize,
+    pub name: Arc<str>,
     pub condition: Condition,
 }
 
 /// An array whose positions have nodes.
 pub struct RowNode {
-    pub names: Vec<String>,
+    pub names: Vec<Vec<u8>>,
     pub items: Vec<usize>,
     pub uses: Vec<Use>,
     pub item_uses: Vec<Vec<Use>>,
@@ -102,8 +100,6 @@ pub struct RowArm {
 pub struct Union {
     /// Index of the tag's name.
     pub tag: Option<usize>,
-    /// What stands before the tag's word in most messages: its name, a colon and a quote.
-    pub tag_text: Option<Box<Finder<'static>>>,
     /// The names of all arms; fields of messages are numbered by them.
     pub names: Vec<Vec<u8>>,
     pub arms: Vec<Arm>,
@@ -125,8 +121,8 @@ pub struct Arm {
     pub required: u64,
     /// A bit for each field that it has.
     pub known: u64,
-    /// Its fields at or below which a leniency may be needed, in the order of the schema.
-    pub lenient: Vec<usize>,
+    /// Its fields, in the order of the schema.
+    pub fields: Vec<usize>,
     pub uses: Vec<Use>,
     pub field_uses: Vec<Vec<Use>>,
 }
@@ -134,9 +130,5 @@ pub struct Arm {
 impl Union {
     pub fn field(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|other| other == name.as_bytes())
-    }
-
-    pub fn arm(&self, title: &str) -> Option<usize> {
-        self.arms.iter().position(|arm| arm.title == title)
     }
 }

@@ -1,127 +1,82 @@
 //! Objects whose fields have nodes, and unions of them.
 
-use memchr::memchr;
-
-use super::node::{Arm, Union};
-use super::tape::{Extra, Slot, short};
-use super::walk::{Walk, of_kind};
+use super::node::Union;
+use super::tape::{Message, Slot, short};
+use super::uses::Noted;
+use super::walk::{Walk, of_kind, of_text};
 use crate::json::names::MOST;
-use crate::json::scan::{Kind, Scan, Text};
+use crate::json::scan::{Kind, Text};
 use crate::steps::steps;
 use crate::why::{Done, Why};
-
-/// Bytes behind its first field in which an object's tag is looked for. It is behind them if a long
-/// value comes first, and then this value is read twice.
-const AHEAD: usize = 8192;
 
 /// An object that is being read.
 struct OpenObject {
     /// Index of the slot of its first field.
     first: usize,
-    /// The arm of its union; none until its tag is read.
+    /// The arm of its union; none until its tag is needed.
     arm: Option<usize>,
-    /// The arm that it seemed to be before that.
-    foreseen: Option<usize>,
-    may_foresee: bool,
     /// A bit for each field that it has.
     seen: u64,
-    /// Fields that wait until the arm is known, and where each stands.
-    waiting: Vec<(usize, usize)>,
+    noted: Noted,
 }
 
 impl Walk<'_, '_> {
     /// Read an object by the arm that its tag selects.
-    ///
-    /// If other fields stand before the tag, the arm is foreseen by the next text that looks like the
-    /// tag, so that these fields are read once. If this was wrong, the object is read again; only one
-    /// object at a time is read so.
     pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
-        let (mark, blamed) = (self.mark(), self.blamed);
-        let mut object = self.begin(union, !self.is_foreseeing);
-        let found = self.object(union, &mut object, levels);
-        if object.foreseen.is_none() {
-            return found;
-        }
-        self.is_foreseeing = false;
-        if found.is_ok() {
-            return found;
-        }
-        self.back_to(mark);
-        self.blamed = blamed;
-        let mut object = self.begin(union, false);
-        self.object(union, &mut object, levels)
-    }
-
-    fn begin(&mut self, union: &Union, may_foresee: bool) -> OpenObject {
         let arm = if union.tag.is_none() { Some(0) } else { None };
         let first = self.reserve(union.names.len());
-        OpenObject { first, arm, foreseen: None, may_foresee, seen: 0, waiting: Vec::new() }
-    }
-
-    fn object(&mut self, union: &Union, object: &mut OpenObject, levels: u32) -> Done<Slot> {
+        let mut object = OpenObject { first, arm, seen: 0, noted: self.begin_notes() };
         let mut next = 0;
-        let mut is_more = self.scan.open(b'{', b'}')?;
-        while is_more {
-            let name = self.scan.member()?;
-            if let Some(field) = place_of(union, name.plain().ok_or(Why::Name)?, next) {
-                next = field + 1;
-                self.field(union, object, field, levels)?;
-            } else {
-                self.unknown(union, name, levels)?;
-            }
-            is_more = self.scan.is_more(b'}')?;
-        }
+        self.elements(b'{', b'}', |walk| {
+            let name = walk.scan.member()?;
+            let Some(field) = place_of(union, name.plain().ok_or(Why::Name)?, next) else {
+                return walk.unknown(union, name, levels);
+            };
+            next = field + 1;
+            walk.field(union, &mut object, field, levels)
+        })?;
         let place = object.arm.ok_or(Why::Text)?;
         let arm = &union.arms[place];
-        self.read_waiting(arm, object, levels)?;
         if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
             return Err(Why::Text);
         }
         let value = i64::try_from(place).map_err(|_| Why::Size)?;
-        Ok(Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) })
+        let slot = Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) };
+        let is_unknown = union.is_root && !self.tape.extras.is_empty();
+        let parts = arm.fields.iter().map(|field| (*field, arm.field_uses[*field].as_slice()));
+        self.end_notes(&slot, &arm.uses, is_unknown, parts, &object.noted)?;
+        Ok(slot)
     }
 
-    /// Read a field of an object, or pass over it until its arm is known.
+    /// Read a field of an object; if arms read it differently, the tag is looked for behind it.
     fn field(&mut self, union: &Union, object: &mut OpenObject, field: usize, levels: u32) -> Done {
         if object.seen >> field & 1 == 1 {
             return Err(Why::Name);
         }
         object.seen |= 1 << field;
-        if union.tag == Some(field) {
-            object.arm = Some(arm_of(union, &self.scan).ok_or(Why::Text)?);
-            if object.foreseen.is_some() && object.foreseen != object.arm {
-                return Err(Why::Text);
-            }
+        if object.arm.is_none() && (union.tag == Some(field) || union.same[field].is_none()) {
+            object.arm = Some(self.arm_ahead(union, field, levels)?);
         }
-        let known = object.arm.or(object.foreseen);
-        if known.is_none() && object.may_foresee && union.same[field].is_none() {
-            object.foreseen = foreseen(union, &self.scan.text[self.scan.at..]);
-            self.is_foreseeing = object.foreseen.is_some();
-            object.may_foresee = false;
-        }
-        let node = match object.arm.or(object.foreseen) {
-            Some(arm) => Some(union.arms[arm].nodes[field].ok_or(Why::Text)?),
-            None => union.same[field],
-        };
-        if let Some(node) = node {
-            self.tape.slots[object.first + field] = self.value(node, levels)?;
-        } else {
-            object.waiting.push((field, self.scan.at));
-            self.scan.skip(self.names, levels)?;
-        }
+        let node = object.arm.map_or(union.same[field], |arm| union.arms[arm].nodes[field]);
+        self.tape.slots[object.first + field] = self.value(node.ok_or(Why::Text)?, levels)?;
+        self.end_part(field, &mut object.noted);
         Ok(())
     }
 
-    /// Read the values that stood before the tag of their union.
-    fn read_waiting(&mut self, arm: &Arm, object: &OpenObject, levels: u32) -> Done {
-        let (end, untidy) = (self.scan.at, self.scan.untidy);
-        for (field, at) in &object.waiting {
-            self.scan.at = *at;
-            self.tape.slots[object.first + field] =
-                self.value(arm.nodes[*field].ok_or(Why::Text)?, levels)?;
+    /// Return the arm of an object by its tag, from the field whose value the cursor stands on.
+    fn arm_ahead(&mut self, union: &Union, field: usize, levels: u32) -> Done<usize> {
+        let mut scan = self.scan.clone();
+        let mut field = Some(field);
+        while field != union.tag {
+            scan.skip(self.names, levels)?;
+            if !scan.is_more(b'}')? {
+                return Err(Why::Text);
+            }
+            field = place_of(union, scan.member()?.plain().ok_or(Why::Name)?, 0);
         }
-        (self.scan.at, self.scan.untidy) = (end, untidy);
-        Ok(())
+        let word = scan.string()?.plain().ok_or(Why::Text)?;
+        let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
+        named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none())).ok_or(Why::Text)
     }
 
     /// Read a property that no schema names: it is kept at the root, and passed over in texts.
@@ -131,20 +86,17 @@ impl Walk<'_, '_> {
         if !(union.is_root || union.is_loose) || !is_usual {
             return Err(Why::Text);
         }
-        let (start, untidy) = (self.scan.at, self.scan.untidy);
-        let kind = self.scan.skip(self.names, levels)?;
+        let value = self.spanned(|walk| walk.scan.skip(walk.names, levels).map(of_kind))?;
         if union.is_loose {
             return Ok(());
         }
-        let span = (name.start, name.start + name.content.len());
-        let is_twice = |other: &Extra| self.scan.text[other.name.0..other.name.1] == *name.content;
+        let message = Message { text: self.scan.text, tape: self.tape };
+        let is_twice = |other: &(Slot, Slot)| message.content(&other.0) == Some(name.content);
         steps(1 + self.tape.extras.len());
         if self.tape.extras.len() >= MOST || self.tape.extras.iter().any(is_twice) {
             return Err(Why::Name);
         }
-        let is_plain = self.scan.untidy == untidy;
-        let value = Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..of_kind(kind) };
-        self.tape.extras.push(Extra { name: span, value });
+        self.tape.extras.push((of_text(name)?, value));
         Ok(())
     }
 }
@@ -155,25 +107,4 @@ fn place_of(union: &Union, name: &[u8], next: usize) -> Option<usize> {
         return Some(next);
     }
     union.names.iter().position(|other| other == name)
-}
-
-/// Return the arm that a tag selects; the cursor stays on it.
-fn arm_of(union: &Union, scan: &Scan) -> Option<usize> {
-    let mut ahead = Scan::new(scan.text, false);
-    ahead.at = scan.at;
-    arm_of_word(union, ahead.string().ok()?.plain()?)
-}
-
-fn arm_of_word(union: &Union, word: &[u8]) -> Option<usize> {
-    let named = union.arms.iter().position(|arm| arm.word.as_deref() == Some(word));
-    named.or_else(|| union.arms.iter().position(|arm| arm.word.is_none()))
-}
-
-/// Return the arm that an object seems to have, by the text behind its first fields.
-fn foreseen(union: &Union, rest: &[u8]) -> Option<usize> {
-    let tag = union.tag_text.as_ref()?;
-    let rest = &rest[..rest.len().min(AHEAD)];
-    steps(rest.len() / 8);
-    let word = &rest[tag.find(rest)? + tag.needle().len()..];
-    arm_of_word(union, &word[..memchr(b'"', word)?])
 }

@@ -1,14 +1,13 @@
 //! The text of a table to its nodes.
 
-use memchr::memmem::Finder;
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::Table;
-use super::condition_parse::condition_of;
-use super::marks::{mark_lenient, name_places};
+use super::condition::condition_of;
 use super::node::{Arm, Flat, Integers, Node, RowArm, RowNode, RowsNode, Rule, Tags, Union, Use};
-use super::uses::UNKNOWN_PROPERTY;
 
 /// The form of tables that this kernel reads.
 const FORM: u64 = 1;
@@ -26,26 +25,19 @@ pub fn table(text: &str) -> Option<Table> {
         return None;
     }
     let body: Value = serde_json::from_str(body).ok()?;
-    let mut found = Parser::default();
-    found.leniencies.push(UNKNOWN_PROPERTY.to_owned());
-    let listed = body.get("nodes")?.as_array()?;
-    found.given = listed.iter().map(Value::as_object).collect::<Option<_>>()?;
-    let nodes = found.given.clone().iter().map(|node| found.node(node)).collect::<Option<Vec<_>>>()?;
-    let mut table = Table {
+    let given = list(body.get("nodes"), Value::as_object)?;
+    let mut nodes = given.iter().map(|node| node_of(node, &given)).collect::<Option<Vec<_>>>()?;
+    let by_name = nodes.iter().enumerate().map(|(place, node)| (node.label.clone(), place)).collect();
+    name_places(&mut nodes);
+    Some(Table {
         nodes,
         root: index(body.get("root")?)?,
         has_batches: body.get("batches")?.as_bool()?,
         is_msgpack: body.get("encoding")?.as_str()? == "msgpack",
-        is_exact: body.get("exact")?.as_bool()?,
-        digest,
-        leniencies: found.leniencies,
-        by_name: found.names,
+        by_name,
         change: body.get("change")?.clone(),
         values: body.get("values")?.clone(),
-    };
-    mark_lenient(&mut table.nodes);
-    name_places(&mut table.nodes);
-    Some(table)
+    })
 }
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -58,176 +50,156 @@ pub fn hex(bytes: &[u8]) -> String {
 
 type Given = Map<String, Value>;
 
-#[derive(Default)]
-struct Parser<'p> {
-    given: Vec<&'p Given>,
-    leniencies: Vec<String>,
-    names: std::collections::HashMap<String, usize>,
+/// Return a node; `all` has what is given of each node.
+fn node_of(given: &Given, all: &[&Given]) -> Option<Node> {
+    let of = || index(given.get("of")?);
+    let number = |name: &str| index(given.get(name)?);
+    let rule = match given.get("kind")?.as_str()? {
+        "any" => Rule::Any,
+        "null" => Rule::Null,
+        "boolean" => Rule::Boolean,
+        "integer" => Rule::Integer(Integers {
+            least: given.get("least")?.as_i64()?,
+            most: given.get("most")?.as_i64()?,
+            of: list(given.get("of"), Value::as_i64),
+            not: list(given.get("not"), Value::as_i64).unwrap_or_default(),
+        }),
+        "number" => Rule::Number,
+        "double" => Rule::Double,
+        "string" => Rule::Text,
+        "base64" => Rule::Base64(number("least")?, number("most")?),
+        "bytes" => Rule::Bytes(number("least")?, number("most")?),
+        "enum" => Rule::Enum(list(given.get("of"), bytes)?),
+        "choice" => Rule::Choice(list(given.get("of"), index)?),
+        "nullable" => Rule::Nullable(of()?),
+        "repeated" => Rule::Repeated(of()?),
+        "list" => Rule::List(of()?),
+        "map" => Rule::Map(of()?),
+        "pairs" if all.get(of()?)?.get("kind")? == "any" => Rule::Pairs,
+        "row" => Rule::Row(row(given)?),
+        "rows" => Rule::Rows(rows(given)?),
+        "object" => Rule::Union(union(given, &[given])?),
+        "union" => {
+            let arms = list(given.get("of"), |arm| all.get(index(arm)?).copied())?;
+            Rule::Union(union(given, &arms)?)
+        }
+        "flat" => {
+            let needed = list(given.get("needed"), bytes)?;
+            Rule::Flat(Flat { of: of()?, needed, entries: number("entries")? })
+        }
+        _ => Rule::Declined,
+    };
+    let label = given.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some(Node { rule, label })
 }
 
-impl Parser<'_> {
-    fn node(&mut self, given: &Given) -> Option<Node> {
-        let label = given.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if !label.is_empty() {
-            let place = self.given.iter().position(|other| std::ptr::eq(*other, given))?;
-            self.names.insert(label.clone(), place);
-        }
-        let rule = self.rule(given)?;
-        Some(Node { rule, label, is_lenient: false })
-    }
+fn row(given: &Given) -> Option<RowNode> {
+    let fields = given.get("fields");
+    Some(RowNode {
+        names: list(fields, |field| bytes(field.get("name")?))?,
+        items: list(fields, |field| index(field.get("node")?))?,
+        uses: uses(given.get("uses"), &[])?,
+        item_uses: list(fields, |field| uses(field.get("uses"), &[]))?,
+    })
+}
 
-    fn rule(&mut self, given: &Given) -> Option<Rule> {
-        let of = || index(given.get("of")?);
-        Some(match given.get("kind")?.as_str()? {
-            "any" => Rule::Any,
-            "null" => Rule::Null,
-            "boolean" => Rule::Boolean,
-            "integer" => Rule::Integer(Integers {
-                least: given.get("least")?.as_i64()?,
-                most: given.get("most")?.as_i64()?,
-                of: if given.contains_key("of") { Some(integers(given.get("of")?)?) } else { None },
-                not: given.get("not").map_or(Some(Vec::new()), integers)?,
-            }),
-            "number" => Rule::Number,
-            "double" => Rule::Double,
-            "string" => Rule::Text,
-            "base64" => Rule::Base64(index(given.get("least")?)?, index(given.get("most")?)?),
-            "bytes" => Rule::Bytes(index(given.get("least")?)?, index(given.get("most")?)?),
-            "enum" => Rule::Enum(words(given.get("of")?)?),
-            "choice" => Rule::Choice(indices(given.get("of")?)?),
-            "nullable" => Rule::Nullable(of()?),
-            "repeated" => Rule::Repeated(of()?),
-            "list" => Rule::List(of()?),
-            "map" => Rule::Map(of()?),
-            "pairs" if self.given.get(of()?)?.get("kind")? == "any" => Rule::Pairs,
-            "row" => Rule::Row(self.row(given)?),
-            "rows" => Rule::Rows(rows(given)?),
-            "object" => Rule::Union(self.union(given, &[given])?),
-            "union" => {
-                let arms = indices(given.get("of")?)?;
-                let arms: Vec<_> =
-                    arms.iter().map(|arm| self.given.get(*arm).copied()).collect::<Option<_>>()?;
-                Rule::Union(self.union(given, &arms)?)
-            }
-            "flat" => Rule::Flat(Flat {
-                of: of()?,
-                needed: words(given.get("needed")?)?,
-                entries: index(given.get("entries")?)?,
-            }),
-            _ => Rule::Declined,
-        })
-    }
-
-    fn row(&mut self, given: &Given) -> Option<RowNode> {
-        let fields = fields(given)?;
-        let uses = self.uses(given.get("uses"), &[])?;
-        let item_uses =
-            fields.iter().map(|field| self.uses(field.get("uses"), &[])).collect::<Option<_>>()?;
-        let items = fields.iter().map(|field| index(field.get("node")?)).collect::<Option<_>>()?;
-        let names = fields.iter().map(|field| Some(field.get("name")?.as_str()?.to_owned()));
-        Some(RowNode { names: names.collect::<Option<_>>()?, items, uses, item_uses })
-    }
-
-    fn union(&mut self, given: &Given, arms: &[&Given]) -> Option<Union> {
-        let mut names: Vec<Vec<u8>> = Vec::new();
-        for arm in arms {
-            for field in fields(arm)? {
-                let name = field.get("name")?.as_str()?.as_bytes().to_vec();
-                if !names.contains(&name) {
-                    names.push(name);
-                }
+fn union(given: &Given, arms: &[&Given]) -> Option<Union> {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for arm in arms {
+        for name in list(arm.get("fields"), |field| bytes(field.get("name")?))? {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        if names.len() > FIELDS {
-            return None;
-        }
-        let tag = given.get("tag").and_then(Value::as_str);
-        let place = |name: &str| names.iter().position(|other| other == name.as_bytes());
-        let tag = tag.map(place).unwrap_or_default();
-        let arms: Vec<Arm> = arms.iter().map(|arm| self.arm(arm, &names)).collect::<Option<_>>()?;
-        let same = |i: usize| {
-            let first = arms.first()?.nodes[i];
-            arms.iter().all(|arm| arm.nodes[i] == first).then_some(first)?
-        };
-        let same = (0..names.len()).map(same).collect();
-        let is = |what: &str| given.get(what).and_then(Value::as_bool).unwrap_or_default();
-        let text = |tag: usize| [b"\"", names[tag].as_slice(), b"\":\""].concat();
-        let tag_text = tag.map(|tag| Box::new(Finder::new(&text(tag)).into_owned()));
-        Some(Union { tag, tag_text, same, is_root: is("root"), is_loose: is("loose"), names, arms })
     }
+    if names.len() > FIELDS {
+        return None;
+    }
+    let tag = given.get("tag").and_then(bytes);
+    let tag = tag.and_then(|tag| names.iter().position(|other| *other == tag));
+    let arms: Vec<Arm> = arms.iter().map(|arm| arm_of(arm, &names)).collect::<Option<_>>()?;
+    let same = |i: usize| {
+        let first = arms.first()?.nodes[i];
+        arms.iter().all(|arm| arm.nodes[i] == first).then_some(first)?
+    };
+    let same = (0..names.len()).map(same).collect();
+    let is = |what: &str| given.get(what).and_then(Value::as_bool).unwrap_or_default();
+    Some(Union { tag, same, is_root: is("root"), is_loose: is("loose"), names, arms })
+}
 
-    fn arm(&mut self, given: &Given, names: &[Vec<u8>]) -> Option<Arm> {
-        let mut arm = Arm {
-            title: given.get("name")?.as_str()?.to_owned(),
-            word: given.get("word").and_then(Value::as_str).map(|word| word.as_bytes().to_vec()),
-            nodes: vec![None; names.len()],
-            required: 0,
-            known: 0,
-            lenient: Vec::new(),
-            uses: self.uses(given.get("uses"), names)?,
-            field_uses: names.iter().map(|_| Vec::new()).collect(),
-        };
-        for field in fields(given)? {
-            let name = field.get("name")?.as_str()?;
-            let place = names.iter().position(|other| other == name.as_bytes())?;
-            arm.nodes[place] = Some(index(field.get("node")?)?);
-            arm.lenient.push(place);
-            arm.known |= 1 << place;
-            arm.field_uses[place] = self.uses(field.get("uses"), &[])?;
-            if field.get("required")?.as_bool()? {
-                arm.required |= 1 << place;
-            }
-        }
-        Some(arm)
+fn arm_of(given: &Given, names: &[Vec<u8>]) -> Option<Arm> {
+    let mut arm = Arm {
+        title: given.get("name")?.as_str()?.to_owned(),
+        word: given.get("word").and_then(bytes),
+        nodes: vec![None; names.len()],
+        required: 0,
+        known: 0,
+        fields: Vec::new(),
+        uses: uses(given.get("uses"), names)?,
+        field_uses: names.iter().map(|_| Vec::new()).collect(),
+    };
+    for field in given.get("fields")?.as_array()? {
+        let name = bytes(field.get("name")?)?;
+        let place = names.iter().position(|other| *other == name)?;
+        arm.nodes[place] = Some(index(field.get("node")?)?);
+        arm.fields.push(place);
+        arm.known |= 1 << place;
+        arm.field_uses[place] = uses(field.get("uses"), &[])?;
+        arm.required |= u64::from(field.get("required")?.as_bool()?) << place;
     }
+    Some(arm)
+}
 
-    /// Return leniencies; `names` are those that their conditions may name.
-    fn uses(&mut self, given: Option<&Value>, names: &[Vec<u8>]) -> Option<Vec<Use>> {
-        let mut found = Vec::new();
-        for (name, condition) in given.and_then(Value::as_object).into_iter().flatten() {
-            let known = self.leniencies.iter().position(|other| other == name);
-            let place = known.unwrap_or_else(|| {
-                self.leniencies.push(name.clone());
-                self.leniencies.len() - 1
-            });
-            found.push(Use { name: place, condition: condition_of(condition, names)? });
-        }
-        Some(found)
-    }
+/// Return leniencies; `names` are those that their conditions may name.
+fn uses(given: Option<&Value>, names: &[Vec<u8>]) -> Option<Vec<Use>> {
+    let given = given.and_then(Value::as_object).into_iter().flatten();
+    let uses = given.map(|(name, condition)| {
+        Some(Use { name: Arc::from(name.as_str()), condition: condition_of(condition, names)? })
+    });
+    uses.collect()
 }
 
 fn rows(given: &Given) -> Option<RowsNode> {
-    let tags = given.get("tags")?.as_array()?.iter();
-    let tags = tags.map(|arm| arm.as_array()?.iter().map(tags_of).collect::<Option<Vec<_>>>());
-    let arms = tags.zip(indices(given.get("of")?)?).map(|(tags, node)| Some(RowArm { tags: tags?, node }));
-    Some(RowsNode { at: indices(given.get("at")?)?, arms: arms.collect::<Option<_>>()? })
+    let tags = list(given.get("tags"), |arm| list(Some(arm), tags_of))?.into_iter();
+    let nodes = list(given.get("of"), index)?;
+    let arms = tags.zip(nodes).map(|(tags, node)| RowArm { tags, node });
+    Some(RowsNode { at: list(given.get("at"), index)?, arms: arms.collect() })
 }
 
-fn fields(given: &Given) -> Option<Vec<&Given>> {
-    given.get("fields")?.as_array()?.iter().map(Value::as_object).collect()
+fn list<'v, T>(value: Option<&'v Value>, each: impl FnMut(&'v Value) -> Option<T>) -> Option<Vec<T>> {
+    value?.as_array()?.iter().map(each).collect()
 }
 
 fn index(value: &Value) -> Option<usize> {
     usize::try_from(value.as_u64()?).ok()
 }
 
-fn indices(value: &Value) -> Option<Vec<usize>> {
-    value.as_array()?.iter().map(index).collect()
-}
-
 /// Return tags; none where there are more than `Tags` has room for.
 fn tags_of(value: &Value) -> Option<Tags> {
-    let mut tags = Tags::default();
-    for (i, value) in integers(value)?.into_iter().enumerate() {
-        *tags.get_mut(i)? = value;
+    let mut tags = list(Some(value), Value::as_i64)?;
+    tags.resize(tags.len().max(Tags::default().len()), 0);
+    tags.try_into().ok()
+}
+
+fn bytes(value: &Value) -> Option<Vec<u8>> {
+    Some(value.as_str()?.as_bytes().to_vec())
+}
+
+/// Name each node that is a field of an object after both.
+fn name_places(nodes: &mut [Node]) {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for node in nodes.iter() {
+        let Rule::Union(union) = &node.rule else { continue };
+        for arm in &union.arms {
+            for (field, child) in arm.nodes.iter().enumerate() {
+                let name = String::from_utf8_lossy(&union.names[field]);
+                found.extend(child.map(|child| (child, format!("{}.{name}", arm.title))));
+            }
+        }
     }
-    Some(tags)
-}
-
-fn integers(value: &Value) -> Option<Vec<i64>> {
-    value.as_array()?.iter().map(Value::as_i64).collect()
-}
-
-fn words(value: &Value) -> Option<Vec<Vec<u8>>> {
-    value.as_array()?.iter().map(|word| Some(word.as_str()?.as_bytes().to_vec())).collect()
+    for (node, name) in found {
+        if nodes[node].label.is_empty() {
+            nodes[node].label = name;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Patterns of text.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use regex_lite::Regex;
 
@@ -10,29 +10,26 @@ const MOST_KEPT: usize = 256;
 /// A regular expression, and what it said of the last text: messages mostly repeat it.
 pub struct Pattern {
     regex: Regex,
-    last: Mutex<(Vec<u8>, bool)>,
+    last: Mutex<(String, bool)>,
 }
 
 impl Pattern {
     pub fn new(pattern: &str) -> Option<Self> {
         let regex = Regex::new(pattern).ok()?;
-        let last = Mutex::new((Vec::new(), regex.is_match("")));
+        let last = Mutex::new((String::new(), regex.is_match("")));
         Some(Pattern { regex, last })
     }
 
-    /// Tell whether it is found in ASCII text: of other text Python may think otherwise.
-    pub fn is_in(&self, text: &[u8]) -> Option<bool> {
-        let mut last = self.last.lock().ok()?;
+    /// Tell whether it is found in a text.
+    pub fn is_in(&self, text: &str) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 == text {
-            return Some(last.1);
+            return last.1;
         }
-        let is_usual = text.iter().all(|c| (b' '..0x7f).contains(c));
-        let found = is_usual.then(|| self.regex.is_match(std::str::from_utf8(text).unwrap_or_default()))?;
+        let found = self.regex.is_match(text);
         if text.len() <= MOST_KEPT {
-            last.0.clear();
-            last.0.extend_from_slice(text);
-            last.1 = found;
+            *last = (text.to_owned(), found);
         }
-        Some(found)
+        found
     }
 }

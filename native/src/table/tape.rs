@@ -48,25 +48,17 @@ impl Slot {
     pub fn is_text(&self) -> bool {
         matches!(self.kind, Kind::Text | Kind::Escaped)
     }
-
-    pub fn is_number(&self) -> bool {
-        matches!(self.kind, Kind::Integer | Kind::Float)
-    }
-}
-
-/// A property at the root that no schema names.
-#[derive(Clone, Copy)]
-pub struct Extra {
-    pub name: (usize, usize),
-    pub value: Slot,
 }
 
 #[derive(Default)]
 pub struct Tape {
     pub slots: Vec<Slot>,
-    pub extras: Vec<Extra>,
+    /// Properties at the root that no schema names: the name and the value of each.
+    pub extras: Vec<(Slot, Slot)>,
     /// What was read of texts that messages repeat.
     pub known: Vec<Arc<Known>>,
+    /// Leniencies that were needed.
+    pub uses: Vec<Arc<str>>,
 }
 
 impl Tape {
@@ -74,6 +66,7 @@ impl Tape {
         self.slots.clear();
         self.extras.clear();
         self.known.clear();
+        self.uses.clear();
     }
 }
 
@@ -82,20 +75,18 @@ pub struct Known {
     pub text: Vec<u8>,
     pub tape: Tape,
     pub slot: Slot,
-    /// Leniencies that it needed.
-    pub uses: Vec<usize>,
     /// What an adapter makes of it.
     meaning: OnceLock<Done<Box<dyn Any + Send + Sync>>>,
 }
 
 impl Known {
-    pub fn new(text: &[u8], tape: Tape, slot: Slot, uses: Vec<usize>) -> Self {
-        Known { text: text.to_vec(), tape, slot, uses, meaning: OnceLock::new() }
+    pub fn new(text: &[u8], tape: Tape, slot: Slot) -> Self {
+        Known { text: text.to_vec(), tape, slot, meaning: OnceLock::new() }
     }
 
     /// Return the text as a message of its own; its numbers are not written.
     pub fn message(&self) -> Message<'_> {
-        Message { text: &self.text, tape: &self.tape, exact: true }
+        Message { text: &self.text, tape: &self.tape }
     }
 
     /// Return what an adapter makes of it, which is made once: it is always of one type.
@@ -115,7 +106,6 @@ impl Known {
 pub struct Message<'m> {
     pub text: &'m [u8],
     pub tape: &'m Tape,
-    pub exact: bool,
 }
 
 impl<'m> Message<'m> {
@@ -145,22 +135,16 @@ impl<'m> Message<'m> {
 
     /// Return the elements of a list.
     pub fn elements(&self, list: &Slot) -> impl Iterator<Item = &'m Slot> + use<'m> {
-        self.linked(list).map(|(_, slot)| slot)
+        self.members(list).map(|(slot, _)| slot)
     }
 
     /// Return names and values of a map.
     pub fn members(&self, map: &Slot) -> impl Iterator<Item = (&'m Slot, &'m Slot)> + use<'m> {
-        let slots = &self.tape.slots;
-        self.linked(map).map(|(place, name)| (name, slots.get(place + 1).unwrap_or(&ABSENT)))
-    }
-
-    fn linked(&self, of: &Slot) -> impl Iterator<Item = (usize, &'m Slot)> + use<'m> {
-        let slots = &self.tape.slots;
-        let mut at = of.first as usize;
+        let (slots, mut at) = (&self.tape.slots, map.first as usize);
         std::iter::from_fn(move || {
-            let found = slots.get(at)?;
-            let here = std::mem::replace(&mut at, found.next as usize);
-            Some((here, found))
+            let found = (slots.get(at)?, slots.get(at + 1).unwrap_or(&ABSENT));
+            at = found.0.next as usize;
+            Some(found)
         })
     }
 
@@ -171,7 +155,7 @@ impl<'m> Message<'m> {
             out.extend_from_slice(self.raw(slot));
             return Ok(());
         }
-        let mut scan = Scan::new(&self.text[..slot.end as usize], self.exact);
+        let mut scan = Scan::new(&self.text[..slot.end as usize]);
         scan.at = slot.start as usize;
         scan.write(out)
     }

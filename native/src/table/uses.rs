@@ -1,102 +1,75 @@
 //! The leniencies that a message needed, in the order in which Python names them.
 
-use super::Table;
-use super::node::{Arm, Rule, Use};
+use std::sync::Arc;
+
+use super::node::Use;
 use super::tape::{Message, Slot};
-use crate::json::scan::Kind;
+use super::walk::Walk;
 use crate::why::{Done, Why};
 
-/// Index of the name that stands for properties that a schema does not name.
-const UNKNOWN: usize = 0;
+/// Stands for properties that a schema does not name.
+const UNKNOWN: &str = "unknown-property";
 
-/// That name.
-pub const UNKNOWN_PROPERTY: &str = "unknown-property";
-
-pub struct Uses<'u> {
-    pub table: &'u Table,
-    pub found: &'u mut Vec<usize>,
+/// What was noted of the parts of a value while they were read.
+pub struct Noted {
+    /// How many leniencies there were before.
+    start: usize,
+    /// Parts that needed some, and how many there were behind each.
+    ends: Vec<(usize, usize)>,
 }
 
-impl Uses<'_> {
-    /// Add what a value of a node needed.
-    pub fn of(&mut self, node: usize, slot: &Slot, message: &Message) -> Done {
-        let table = self.table;
-        let node = &table.nodes[node];
-        if !node.is_lenient || !slot.is_there() {
-            return Ok(());
-        }
-        match &node.rule {
-            Rule::Repeated(_) if slot.kind == Kind::Repeated => {
-                self.found.extend(&message.known(slot).ok_or(Why::Meaning)?.uses);
-                Ok(())
-            }
-            Rule::Nullable(of) | Rule::Repeated(of) => self.of(*of, slot, message),
-            Rule::List(of) => {
-                for item in message.elements(slot) {
-                    self.of(*of, item, message)?;
-                }
-                Ok(())
-            }
-            Rule::Map(of) => {
-                for (_, item) in message.members(slot) {
-                    self.of(*of, item, message)?;
-                }
-                Ok(())
-            }
-            Rule::Flat(flat) => {
-                self.of(flat.of, message.field(slot, 0), message)?;
-                for (_, item) in message.members(message.field(slot, 1)) {
-                    self.of(flat.entries, item, message)?;
-                }
-                Ok(())
-            }
-            Rule::Rows(rows) => {
-                let arm = arm_at(&rows.arms, slot)?;
-                self.of(arm.node, slot, message)
-            }
-            Rule::Row(row) => {
-                self.used(&row.uses, slot, message)?;
-                for (i, node) in row.items.iter().enumerate() {
-                    let item = message.field(slot, i);
-                    self.used(&row.item_uses[i], item, message)?;
-                    self.of(*node, item, message)?;
-                }
-                Ok(())
-            }
-            Rule::Union(union) => {
-                let arm = arm_at(&union.arms, slot)?;
-                self.arm(arm, union.is_root, slot, message)
-            }
-            _ => Ok(()),
+impl Walk<'_, '_> {
+    pub fn begin_notes(&self) -> Noted {
+        Noted { start: self.tape.uses.len(), ends: Vec::new() }
+    }
+
+    /// End a part of a value, by its index.
+    pub fn end_part(&self, part: usize, noted: &mut Noted) {
+        let (end, last) = (self.tape.uses.len(), noted.ends.last().map_or(noted.start, |(_, end)| *end));
+        if end > last {
+            noted.ends.push((part, end));
         }
     }
 
-    fn arm(&mut self, arm: &Arm, is_root: bool, slot: &Slot, message: &Message) -> Done {
-        self.used(&arm.uses, slot, message)?;
-        if is_root && !message.tape.extras.is_empty() {
-            self.found.push(UNKNOWN);
+    /// End a value: before what its parts noted come leniencies of its own and, before those of each part,
+    /// leniencies of the place where the part stands.
+    pub fn end_notes<'u>(
+        &mut self,
+        slot: &Slot,
+        uses: &[Use],
+        is_unknown: bool,
+        parts: impl Iterator<Item = (usize, &'u [Use])>,
+        noted: &Noted,
+    ) -> Done {
+        let within = self.tape.uses.split_off(noted.start);
+        self.note(uses, slot)?;
+        if is_unknown {
+            self.tape.uses.push(Arc::from(UNKNOWN));
         }
-        for field in &arm.lenient {
-            let value = message.field(slot, *field);
+        for (part, uses) in parts {
+            let value = self.tape.slots[slot.first as usize + part];
             if !value.is_absent() {
-                self.used(&arm.field_uses[*field], value, message)?;
+                self.note(uses, &value)?;
             }
-            self.of(arm.nodes[*field].ok_or(Why::Meaning)?, value, message)?;
+            let mut start = 0;
+            for (of, end) in &noted.ends {
+                let end = end - noted.start;
+                if *of == part {
+                    self.tape.uses.extend_from_slice(&within[start..end]);
+                }
+                start = end;
+            }
         }
         Ok(())
     }
 
-    fn used(&mut self, uses: &[Use], slot: &Slot, message: &Message) -> Done {
+    fn note(&mut self, uses: &[Use], slot: &Slot) -> Done {
         for each in uses {
-            if each.condition.holds(slot, message).ok_or(Why::Meaning)? {
-                self.found.push(each.name);
+            let message = Message { text: self.scan.text, tape: self.tape };
+            if each.condition.holds(slot, &message).ok_or(Why::Meaning)? {
+                self.tape.uses.push(Arc::clone(&each.name));
             }
         }
         Ok(())
     }
-}
-
-/// Return the arm that a slot says.
-fn arm_at<'a, T>(arms: &'a [T], slot: &Slot) -> Done<&'a T> {
-    usize::try_from(slot.value).ok().and_then(|place| arms.get(place)).ok_or(Why::Meaning)
 }

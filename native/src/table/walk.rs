@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Table;
 use super::node::Rule;
-use super::tape::{ABSENT, Known, Message, Slot, Tape, short};
-use super::uses::Uses;
+use super::tape::{ABSENT, Known, Slot, Tape, short};
 use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
@@ -24,18 +23,19 @@ pub struct Walk<'w, 't> {
     pub cache: &'w mut Cache<Known>,
     /// The innermost node with a label that declined.
     pub blamed: Option<usize>,
-    /// Whether an object is being read by an arm that is not sure yet.
-    pub is_foreseeing: bool,
 }
 
-/// A place of a walk, to go back to.
-#[derive(Clone, Copy)]
-pub struct Mark {
-    at: usize,
-    untidy: usize,
-    slots: usize,
-    extras: usize,
-    names: usize,
+impl<'w, 't> Walk<'w, 't> {
+    pub fn new(
+        table: &'w Table,
+        text: &'t [u8],
+        tape: &'w mut Tape,
+        names: &'w mut Names,
+        cache: &'w mut Cache<Known>,
+    ) -> Self {
+        let scan = Scan { is_marked: table.is_msgpack, ..Scan::new(text) };
+        Walk { table, scan, tape, names, cache, blamed: None }
+    }
 }
 
 impl Walk<'_, '_> {
@@ -48,23 +48,33 @@ impl Walk<'_, '_> {
 
     /// Read a value of a node; the cursor stands on it.
     pub fn value(&mut self, node: usize, levels: u32) -> Done<Slot> {
-        let (start, untidy) = (self.scan.at, self.scan.untidy);
-        let found = self.rule(node, levels.checked_sub(1).ok_or(Why::Depth)?);
+        let levels = levels.checked_sub(1).ok_or(Why::Depth)?;
+        let found = self.spanned(|walk| walk.rule(node, levels));
         if found.is_err() && self.blamed.is_none_or(|inner| self.table.nodes[inner].label.is_empty()) {
             self.blamed = Some(node);
         }
+        found
+    }
+
+    /// Return the slot that is read with where it stands.
+    #[inline]
+    pub fn spanned(&mut self, read: impl FnOnce(&mut Self) -> Done<Slot>) -> Done<Slot> {
+        let (start, untidy) = (self.scan.at, self.scan.untidy);
+        let found = read(self)?;
         let is_plain = self.scan.untidy == untidy;
-        Ok(Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..found? })
+        Ok(Slot { start: short(start)?, end: short(self.scan.at)?, is_plain, ..found })
     }
 
     pub fn rule(&mut self, node: usize, levels: u32) -> Done<Slot> {
         let table = self.table;
         match &table.nodes[node].rule {
             Rule::Any => self.scan.skip(self.names, levels).map(of_kind),
-            Rule::Null => self.scan.word(b"null", Kind::Null).map(of_kind),
+            Rule::Null => valid(self.scan.eat_word(b"null"), of_kind(Kind::Null)),
             Rule::Boolean if self.scan.eat_word(b"true") => Ok(of_kind(Kind::True)),
-            Rule::Boolean => self.scan.word(b"false", Kind::False).map(of_kind),
-            Rule::Double if self.scan.peek() == Some(b'~') => self.scan.not_finite().map(of_kind),
+            Rule::Boolean => valid(self.scan.eat_word(b"false"), of_kind(Kind::False)),
+            Rule::Double if self.scan.peek() == Some(b'~') => {
+                self.scan.not_finite().map(|_| of_kind(Kind::NotFinite))
+            }
             rule @ (Rule::Integer(_) | Rule::Number | Rule::Double) => of_number(rule, &self.scan.number()?),
             Rule::Text => self.scan.string().map(|text| of_kind(text.kind())),
             Rule::Base64(least, most) => {
@@ -88,13 +98,24 @@ impl Walk<'_, '_> {
             Rule::Pairs if matches!(self.scan.peek(), Some(b'{' | b'(')) => {
                 self.scan.skip(self.names, levels).map(of_kind)
             }
-            Rule::Row(row) => self.row(&row.items, levels),
+            Rule::Row(row) => self.row(row, levels),
             Rule::Rows(rows) => self.rows(rows, levels),
             Rule::Union(union) => self.union(union, levels),
             Rule::Flat(flat) => self.flat(flat, levels),
             Rule::Repeated(of) => self.repeated(*of),
             Rule::Pairs | Rule::Declined => Err(Why::Text),
         }
+    }
+
+    /// Read a collection: `each` is called with the cursor on each element.
+    #[inline]
+    pub fn elements(&mut self, start: u8, end: u8, mut each: impl FnMut(&mut Self) -> Done) -> Done {
+        let mut is_more = self.scan.open(start, end)?;
+        while is_more {
+            each(self)?;
+            is_more = self.scan.is_more(end)?;
+        }
+        Ok(())
     }
 
     /// Read one of several scalars by how it begins; an integer is a number too.
@@ -137,6 +158,7 @@ impl Walk<'_, '_> {
             }
         };
         let value = i64::try_from(self.tape.known.len()).map_err(|_| Why::Size)?;
+        self.tape.uses.extend_from_slice(&known.tape.uses);
         self.tape.known.push(known);
         Ok(Slot { value, ..of_kind(Kind::Repeated) })
     }
@@ -147,35 +169,11 @@ impl Walk<'_, '_> {
             return Err(Why::Size);
         }
         let (mut tape, table) = (Tape::default(), self.table);
-        let mut walk = Walk {
-            table,
-            scan: Scan::new(text, table.is_exact),
-            tape: &mut tape,
-            names: &mut Names::default(),
-            cache: self.cache,
-            blamed: None,
-            is_foreseeing: false,
-        };
-        let slot = walk.value(node, LEVELS)?;
-        let mut uses = Vec::new();
-        let message = Message { text, tape: &tape, exact: table.is_exact };
-        Uses { table, found: &mut uses }.of(node, &slot, &message)?;
-        let known = Known::new(text, tape, slot, uses);
+        let mut names = Names::default();
+        let slot = Walk::new(table, text, &mut tape, &mut names, self.cache).value(node, LEVELS)?;
+        let known = Known::new(text, tape, slot);
         let bytes = known.bytes();
         Ok(self.cache.put(text, known, bytes))
-    }
-
-    pub fn mark(&self) -> Mark {
-        let (slots, extras) = (self.tape.slots.len(), self.tape.extras.len());
-        Mark { at: self.scan.at, untidy: self.scan.untidy, slots, extras, names: self.names.open() }
-    }
-
-    /// Forget all that was read behind a mark.
-    pub fn back_to(&mut self, mark: Mark) {
-        (self.scan.at, self.scan.untidy) = (mark.at, mark.untidy);
-        self.tape.slots.truncate(mark.slots);
-        self.tape.extras.truncate(mark.extras);
-        self.names.close(mark.names);
     }
 
     pub fn reserve(&mut self, count: usize) -> usize {
@@ -206,6 +204,11 @@ fn of_number(rule: &Rule, number: &Number) -> Done<Slot> {
     }
 }
 
-fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {
+pub fn valid(is_valid: bool, slot: Slot) -> Done<Slot> {
     if is_valid { Ok(slot) } else { Err(Why::Text) }
+}
+
+/// Return what is known of the arm that a slot says.
+pub fn arm_at<'a, T>(arms: &'a [T], slot: &Slot) -> Done<&'a T> {
+    usize::try_from(slot.value).ok().and_then(|place| arms.get(place)).ok_or(Why::Meaning)
 }

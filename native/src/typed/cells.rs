@@ -1,13 +1,14 @@
 //! Values of rows to the types of their columns: exactly, or not at all.
 
+use super::collections::Nested;
 use super::kinds::{ColumnKind, Reading};
-use super::nested;
 use super::store::Store;
 use crate::json::base64::decode;
-use crate::json::number::{number, parsed};
-use crate::json::scan::Scan;
+use crate::json::names::Names;
+use crate::json::number::{Number, has_bits, is_decimal, number, parsed};
+use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::unescape;
-use crate::json::times::{DAY, TIMES, read_date, read_time};
+use crate::json::times::{DAY, read_date, read_time};
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -20,23 +21,50 @@ const DIGITS: usize = 15;
 /// Bytes of the text of a number at most.
 const MOST_DIGITS: usize = 60;
 
-/// Put a value, which is not null, into its column; it is declined if this does not fit, or is not seen.
-pub fn fit(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
-    match (kind, store) {
-        (kind, store @ (Store::Collection(_) | Store::Struct(_))) => nested(kind, means, text, store),
-        (kind, store) => scalar(kind, means, text, store).ok_or(Why::Row),
+/// Put a value into its column, unless it is null; it is declined if it does not fit, or this is not seen.
+pub fn put(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
+    match store {
+        _ if text == b"null" => Ok(()),
+        Store::Nested(store) => nested(kind, means, text, store),
+        store => scalar(kind, means, text, store).ok_or(Why::Row),
     }
 }
 
-fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Done {
-    match (kind, store) {
-        _ if means != Means::Json && !means.is_of_log() => Err(Why::Row),
-        (ColumnKind::List(item), Store::Collection(store)) => nested::list(item, means, text, store),
-        (ColumnKind::Map(item), Store::Collection(store)) => nested::map(item, means, text, store),
-        (ColumnKind::Pairs(kinds), Store::Collection(store)) => nested::pairs(kinds, means, text, store),
-        (ColumnKind::Struct(kinds), Store::Struct(store)) => nested::object(kinds, means, text, store),
+/// Put a value into a column of arrays, maps or structs: values within it are those of JSON.
+fn nested(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Nested) -> Done {
+    if means != Means::Json && !means.is_of_log() {
+        return Err(Why::Row);
+    }
+    store.open();
+    let mut scan = Scan::new(text);
+    match kind {
+        ColumnKind::List(item) => scan.array(|scan| {
+            put(item, means, value(scan)?, &mut store.items[0])?;
+            store.end_item(false);
+            Ok(())
+        }),
+        ColumnKind::Map(item) => scan.object(|scan, name| {
+            let [Store::Texts(names), values] = store.items.as_mut_slice() else { return Err(Why::Row) };
+            unescape(name.content, names.open()).ok_or(Why::Row)?;
+            put(item, means, value(scan)?, values)?;
+            store.end_item(false);
+            Ok(())
+        }),
+        // A member that has no field is declined.
+        ColumnKind::Struct(kinds) => scan.object(|scan, name| {
+            let name = name.plain().ok_or(Why::Row)?;
+            let place = kinds.iter().position(|(other, _)| other == name).ok_or(Why::Row)?;
+            put(&kinds[place].1, means, value(scan)?, &mut store.items[place])
+        }),
         _ => Err(Why::Row),
     }
+}
+
+/// Return the text of the value on which the cursor stands.
+fn value<'t>(scan: &mut Scan<'t>) -> Done<&'t [u8]> {
+    let start = scan.at;
+    scan.skip(&mut Names::default(), LEVELS)?;
+    Ok(&scan.text[start..scan.at])
 }
 
 fn scalar(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Option<()> {
@@ -53,7 +81,7 @@ fn scalar(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Op
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if means.is_of_log() => {
             match content(text).filter(|_| *kind != ColumnKind::Json) {
                 Some(content) => unescape(content, store.open())?,
-                None => Scan::new(text, true).write(store.open()).ok()?,
+                None => Scan::new(text).write(store.open()).ok()?,
             }
         }
         (ColumnKind::Text(reading), Store::Texts(store)) => {
@@ -87,44 +115,28 @@ fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
     match kind {
         ColumnKind::Boolean if is_json && text == b"true" => Some(1),
         ColumnKind::Boolean if is_json && text == b"false" => Some(0),
-        ColumnKind::Integer(bits) if is_json => {
-            let value: i64 = parsed(text)?;
-            let beyond = value >> (bits - 1);
-            (beyond == 0 || beyond == -1).then_some(value)
-        }
+        ColumnKind::Integer(bits) if is_json => parsed(text).filter(|value| has_bits(*value, *bits)),
         ColumnKind::Date if is_of_log || matches!(means, Means::Date | Means::Time) => {
             let text = content(text)?;
-            let midnight = || read_time(text).filter(|(clock, _)| clock % DAY == 0);
-            read_date(text).or_else(|| Some(midnight()?.0 / DAY))
+            read_date(text).or_else(|| Some(read_time(text).filter(|time| time % DAY == 0)? / DAY))
         }
-        ColumnKind::Time(is_clock) if is_of_log || means == Means::Time => {
-            let (clock, offset) = read_time(content(text)?)?;
-            Some(if *is_clock { clock } else { clock - offset }).filter(|time| TIMES.contains(time))
-        }
+        ColumnKind::Time(_) if is_of_log || means == Means::Time => read_time(content(text)?),
         _ => None,
     }
 }
 
 /// Return the double that is a number, or has its digits.
 fn double(means: Means, text: &[u8]) -> Option<f64> {
-    if means.is_of_log() {
-        let text = content(text).filter(|_| means == Means::ChangeText).unwrap_or(text);
-        let found = number(text, true).filter(|found| found.text.len() == text.len())?;
-        let is_exact = found.integer.is_none_or(|value| value.unsigned_abs() <= EXACT);
-        return parsed(text).filter(|_| is_exact);
-    }
-    let number = if means == Means::Decimal { content(text)? } else { text };
-    let is_number = matches!(means, Means::Json | Means::Decimal) && is_plain(number);
-    if !is_number {
-        return None;
-    }
-    let is_integer = !number.contains(&b'.');
-    let is_exact = match means {
-        Means::Decimal => number.len() <= DIGITS,
-        _ if is_integer => parsed::<i64>(number)?.unsigned_abs() <= EXACT,
-        _ => true,
+    let text = match means {
+        Means::Json | Means::KeyText => text,
+        Means::ChangeText => content(text).unwrap_or(text),
+        Means::Decimal => content(text).filter(|text| is_decimal(text) && text.len() <= DIGITS)?,
+        _ => return None,
     };
-    parsed(number).filter(|_| is_exact)
+    let is_exact = |found: Number| {
+        found.text.len() == text.len() && found.integer.is_none_or(|value| value.unsigned_abs() <= EXACT)
+    };
+    parsed(text).filter(|_| means == Means::Decimal || number(text).is_some_and(is_exact))
 }
 
 /// Return the single that is a number, or has its digits; of a log, the nearest one.
@@ -140,7 +152,7 @@ fn single(means: Means, text: &[u8]) -> Option<f64> {
 fn decimal(means: Means, text: &[u8], precision: u8, scale: u32) -> Option<i128> {
     let number = content(text).unwrap_or(text);
     let is_number = means.is_of_log() || matches!(means, Means::Json | Means::Decimal);
-    if !is_number || !is_plain(number) || number.len() > MOST_DIGITS {
+    if !is_number || !is_decimal(number) || number.len() > MOST_DIGITS {
         return None;
     }
     let unsigned = number.strip_prefix(b"-").unwrap_or(number);
@@ -156,12 +168,4 @@ fn decimal(means: Means, text: &[u8], precision: u8, scale: u32) -> Option<i128>
     let units = units.checked_mul(10_i128.checked_pow(missing)?)?;
     let has_room = units < 10_i128.checked_pow(u32::from(precision))?;
     has_room.then_some(if number.len() > unsigned.len() { -units } else { units })
-}
-
-/// Tell whether a text is digits, with a sign and a point at most.
-fn is_plain(text: &[u8]) -> bool {
-    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-    let mut parts = unsigned.split(|c| *c == b'.');
-    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    parts.next().is_some_and(is_digits) && parts.next().is_none_or(is_digits) && parts.next().is_none()
 }

@@ -3,111 +3,92 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, ListArray, MapArray, StructArray};
-use arrow_buffer::BooleanBufferBuilder;
+use arrow_buffer::{NullBufferBuilder, OffsetBufferBuilder};
 use arrow_schema::{ArrowError, DataType, Fields};
 
-use super::kinds::ColumnKind;
 use super::store::Store;
-use crate::builders::{Offsets, nulls};
-use crate::why::Done;
+use crate::builders::{TextColumn, ends};
 
-/// A column of arrays, or of maps.
-pub struct Collection {
-    /// The items of all arrays, or the keys and values of all maps.
+/// A column of arrays, of maps, or of structs.
+pub struct Nested {
+    /// The items of all arrays, the keys and values of all maps, or the fields of structs.
     pub items: Vec<Store>,
+    /// Whether it is of structs: each row has one item then.
+    is_struct: bool,
+    /// How many items the row has, and all rows have together.
+    of_row: usize,
     count: usize,
-    ends: Offsets,
-    valid: BooleanBufferBuilder,
+    ends: OffsetBufferBuilder<i32>,
+    valid: NullBufferBuilder,
     is_there: bool,
 }
 
-impl Collection {
-    pub fn new(items: Vec<Store>, rows: usize) -> Self {
-        let (ends, valid) = (Offsets::new(rows), BooleanBufferBuilder::new(rows));
-        Collection { items, count: 0, ends, valid, is_there: false }
+impl Nested {
+    pub fn new(items: Vec<Store>, is_struct: bool, rows: usize) -> Self {
+        let (ends, valid) = (OffsetBufferBuilder::new(rows), NullBufferBuilder::new(rows));
+        Nested { items, is_struct, of_row: 0, count: 0, ends, valid, is_there: false }
+    }
+
+    /// Begin a column of arrays of texts.
+    pub fn texts(rows: usize) -> Self {
+        Nested::new(vec![Store::Texts(TextColumn::new(0))], false, rows)
+    }
+
+    /// Add a text to the array of the row.
+    pub fn put_text(&mut self, text: &[u8]) {
+        if let [Store::Texts(texts)] = self.items.as_mut_slice() {
+            texts.put(text);
+        }
+        self.end_item(false);
     }
 
     /// Begin the value of a row, which is not NULL then.
-    pub fn open(&mut self) {
+    pub fn open(&mut self) -> &mut [Store] {
         self.is_there = true;
+        &mut self.items
     }
 
     /// End an item of the row.
-    pub fn end_item(&mut self) -> Done {
-        self.add_item(false)
+    pub fn end_item(&mut self, is_dead: bool) {
+        self.of_row += 1;
+        self.items.iter_mut().for_each(|item| item.end(is_dead));
     }
 
-    fn add_item(&mut self, is_dead: bool) -> Done {
-        self.count += 1;
-        self.items.iter_mut().try_for_each(|item| item.end(is_dead))
-    }
-
-    pub fn end(&mut self, is_dead: bool) -> Done {
-        if is_dead && self.is_there {
-            // It may have begun an item.
-            self.add_item(true)?;
+    /// End a row; see `Store::end`.
+    pub fn end(&mut self, is_dead: bool) {
+        // One that is dead may have begun an item.
+        if self.is_struct || (is_dead && self.is_there) {
+            self.end_item(is_dead);
         }
         self.valid.append(self.is_there || is_dead);
-        self.is_there = false;
-        self.ends.push(self.count)
+        self.ends.push_length(self.of_row);
+        self.count += self.of_row;
+        (self.of_row, self.is_there) = (0, false);
     }
 
-    pub fn finish(mut self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-        let nulls = nulls(&mut self.valid);
-        let offsets = self.ends.finish();
-        match kind {
+    pub fn finish(self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+        let (nulls, offsets, count) = (self.valid.build(), ends(self.ends)?, self.count);
+        let finished = |fields: &Fields| {
+            let pairs = self.items.into_iter().zip(fields);
+            pairs.map(|(store, field)| store.finish(field.data_type(), count)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match kind {
+            DataType::Struct(fields) => {
+                Arc::new(StructArray::try_new_with_length(fields.clone(), finished(fields)?, nulls, count)?)
+            }
             DataType::Map(entries, is_sorted) => {
                 let DataType::Struct(fields) = entries.data_type() else { return Err(other(kind)) };
-                let arrays = finished(self.items, fields, self.count)?;
-                let pairs = StructArray::try_new(fields.clone(), arrays, None)?;
-                Ok(Arc::new(MapArray::try_new(Arc::clone(entries), offsets, pairs, nulls, *is_sorted)?))
+                let pairs = StructArray::try_new(fields.clone(), finished(fields)?, None)?;
+                Arc::new(MapArray::try_new(Arc::clone(entries), offsets, pairs, nulls, *is_sorted)?)
             }
             DataType::List(field) => {
-                let item = self.items.pop().ok_or_else(|| other(kind))?;
-                let values = item.finish(field.data_type(), self.count)?;
-                Ok(Arc::new(ListArray::try_new(Arc::clone(field), offsets, values, nulls)?))
+                let fields = Fields::from(vec![Arc::clone(field)]);
+                let values = finished(&fields)?.pop().ok_or_else(|| other(kind))?;
+                Arc::new(ListArray::try_new(Arc::clone(field), offsets, values, nulls)?)
             }
-            _ => Err(other(kind)),
-        }
+            _ => return Err(other(kind)),
+        })
     }
-}
-
-/// A column of structs.
-pub struct Struct {
-    pub fields: Vec<Store>,
-    valid: BooleanBufferBuilder,
-    is_there: bool,
-}
-
-impl Struct {
-    pub fn new(kinds: &[(Vec<u8>, ColumnKind)], rows: usize) -> Self {
-        let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows)).collect();
-        Struct { fields, valid: BooleanBufferBuilder::new(rows), is_there: false }
-    }
-
-    /// Begin the value of a row, which is not NULL then.
-    pub fn open(&mut self) {
-        self.is_there = true;
-    }
-
-    pub fn end(&mut self, is_dead: bool) -> Done {
-        self.valid.append(self.is_there || is_dead);
-        self.is_there = false;
-        self.fields.iter_mut().try_for_each(|field| field.end(is_dead))
-    }
-
-    pub fn finish(mut self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
-        let DataType::Struct(fields) = kind else { return Err(other(kind)) };
-        let nulls = nulls(&mut self.valid);
-        let arrays = finished(self.fields, fields, rows)?;
-        Ok(Arc::new(StructArray::try_new_with_length(fields.clone(), arrays, nulls, rows)?))
-    }
-}
-
-/// Return the columns of some stores.
-pub fn finished(stores: Vec<Store>, fields: &Fields, rows: usize) -> Result<Vec<ArrayRef>, ArrowError> {
-    let pairs = stores.into_iter().zip(fields);
-    pairs.map(|(store, field)| store.finish(field.data_type(), rows)).collect()
 }
 
 fn other(kind: &DataType) -> ArrowError {

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, BooleanArray, RecordBatch};
-use arrow_schema::{ArrowError, Fields, Schema};
+use arrow_schema::{ArrowError, Schema};
 
+use super::RowType;
+use super::cells::put;
+use super::collections::Nested;
 use super::kinds::ColumnKind;
-use super::nested::put;
 use super::store::Store;
-use super::{Image, RowType};
 use crate::border::panic_on_demand;
-use crate::builders::{TextColumn, field};
+use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::write_string;
-use crate::json::times::{write_date, write_time};
+use crate::json::writing::named;
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -23,8 +24,8 @@ use crate::why::{Done, Why};
 pub struct FitType {
     key: RowType,
     row: RowType,
-    /// The columns of the key in the order of their names, each with its name as JSON text and a colon.
-    order: Vec<(usize, Vec<u8>)>,
+    /// The columns of the key in the order of their names.
+    order: Vec<usize>,
 }
 
 /// What is known of the text that is read, by the columns of its type.
@@ -41,34 +42,23 @@ impl FitType {
         let [of_key, of_row] = readings;
         let key = RowType::new(key, of_key)?;
         let row = RowType::new(row, of_row)?;
-        let is_nested =
-            |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Collection(_) | Store::Struct(_));
+        let is_nested = |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Nested(_));
         if key.kinds.iter().any(is_nested) {
             return None;
         }
-        let mut order: Vec<_> = key.fields.iter().map(|field| field.name().as_str()).enumerate().collect();
-        order.sort_unstable_by_key(|(_, name)| *name);
-        let named = |(place, name): &(usize, &str)| {
-            let mut text = Vec::new();
-            write_string(name, &mut text)?;
-            text.push(b':');
-            Some((*place, text))
-        };
-        let order = order.iter().map(named).collect::<Option<_>>()?;
+        let mut order: Vec<usize> = (0..key.fields.len()).collect();
+        order.sort_unstable_by(|one, two| key.fields[*one].name().cmp(key.fields[*two].name()));
         Some(FitType { key, row, order })
     }
 
     /// Return the text of each key, written again from its columns, the columns of keys, the columns of
-    /// rows, NULL without a row, and which pairs of both are declined, and then they have none of it.
+    /// rows, NULL without a row, and which pairs of both are declined: what those have is of no use.
     pub fn fitted(&self, keys: &BinaryArray, afters: &BinaryArray) -> Result<RecordBatch, ArrowError> {
         let count = keys.len().min(afters.len());
-        let (mut texts, mut declined) = (TextColumn::new(count, 0), Vec::with_capacity(count));
-        let (mut named, mut content) = (Image::new(&self.key, count), Image::new(&self.row, count));
+        let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
+        let (mut named, mut content) = (self.key.column(count), self.row.column(count));
         let mut work = Work { names: Names::default(), places: Vec::new() };
-        let no_room = |_| ArrowError::MemoryError("a column is too long".to_owned());
-        for i in 0..count {
-            let key = keys.is_valid(i).then(|| keys.value(i));
-            let after = afters.is_valid(i).then(|| afters.value(i));
+        for (key, after) in keys.iter().zip(afters) {
             let mut one = || {
                 self.key(key.ok_or(Why::Null)?, &mut named, &mut texts, &mut work)?;
                 let Some(after) = after else { return Ok(()) };
@@ -77,69 +67,64 @@ impl FitType {
             let is_declined = one().is_err();
             if is_declined {
                 texts.take_back();
-                (named.is_there, content.is_there) = (false, false);
             }
-            texts.end().map_err(no_room)?;
-            named.end(is_declined).map_err(no_room)?;
-            content.end(is_declined).map_err(no_room)?;
+            texts.end();
+            named.end(is_declined);
+            content.end(is_declined);
             declined.push(is_declined);
         }
-        let columns = [
+        batch([
             ("key", texts.finish(true)?),
-            ("named", named.finish(&self.key)?),
-            ("content", content.finish(&self.row)?),
-            ("declined", Arc::new(BooleanArray::from(declined)) as _),
-        ];
-        let fields: Fields = columns.iter().map(|(name, array)| field(name, array.data_type())).collect();
-        let arrays = columns.into_iter().map(|(_, array)| array).collect();
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+            ("named", named.finish(&self.key.data_type())?),
+            ("content", content.finish(&self.row.data_type())?),
+            ("declined", Arc::new(BooleanArray::from(declined))),
+        ])
     }
 
-    /// Put a key, which has all columns of its type and no others, and write it again.
-    fn key(&self, text: &[u8], image: &mut Image, texts: &mut TextColumn, work: &mut Work) -> Done {
+    /// Put a key, which has all columns of its type and no others, and write it again; names that need
+    /// escapes are declined before.
+    fn key(&self, text: &[u8], image: &mut Nested, texts: &mut TextColumn, work: &mut Work) -> Done {
         read(&self.key, Means::KeyText, text, image, work)?;
         let out = texts.open();
-        for (number, (place, name)) in self.order.iter().enumerate() {
-            out.push(if number == 0 { b'{' } else { b',' });
-            out.extend_from_slice(name);
+        out.push(b'{');
+        for place in &self.order {
+            named(self.key.fields[*place].name().as_bytes(), out);
             let (start, end) = work.places[*place].ok_or(Why::Key)?;
-            write(&self.key.kinds[*place], &image.stores[*place], &text[start..end], out).ok_or(Why::Key)?;
+            write(&self.key.kinds[*place], &image.items[*place], &text[start..end], out).ok_or(Why::Key)?;
         }
-        out.extend_from_slice(if self.order.is_empty() { b"{}" } else { b"}" });
+        out.push(b'}');
         Ok(())
     }
 }
 
 /// Put the members of an object into the columns of a type. Those that it lacks are passed over, but
 /// not of a key.
-fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Image, work: &mut Work) -> Done {
+fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mut Work) -> Done {
     panic_on_demand(text);
     let Work { names, places } = work;
     names.clear();
     places.clear();
     places.resize(kind.kinds.len(), None);
-    image.is_there = true;
+    image.open();
     let (mark, mut next) = (names.open(), 0);
-    let mut scan = Scan::new(text, true);
+    let mut scan = Scan::new(text);
     scan.blanks();
     scan.object(|scan, name| {
         let content = name.plain().ok_or(Why::Name)?;
-        let column = if means == Means::KeyText {
-            Some(kind.index(content, next).ok_or(Why::Key)?)
-        } else {
-            kind.column(content, next)?
-        };
+        let column = kind.index(content, next)?;
         if column.is_none() {
             scan.name(name, mark, names)?;
         }
         let start = scan.at;
         scan.skip(names, LEVELS)?;
-        let Some(index) = column else { return Ok(()) };
+        let Some(index) = column else {
+            return if means == Means::KeyText { Err(Why::Key) } else { Ok(()) };
+        };
         if places[index].replace((start, scan.at)).is_some() {
             return Err(Why::Name);
         }
         next = index + 1;
-        put(&kind.kinds[index], means, &scan.text[start..scan.at], &mut image.stores[index])
+        put(&kind.kinds[index], means, &scan.text[start..scan.at], &mut image.items[index])
     })?;
     if scan.is_at_end() { Ok(()) } else { Err(Why::Text) }
 }
@@ -148,17 +133,13 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Image, work: &mut
 /// its column.
 fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     match (kind, store) {
-        (ColumnKind::Date, Store::Integers(store)) if text != b"null" => {
-            out.push(b'"');
-            write_date(*store.value()?, out)?;
+        // A time may stand for a date, and a clock does not show the zone.
+        (ColumnKind::Date, _) if text != b"null" => {
+            out.extend_from_slice(text.get(..11)?);
             out.push(b'"');
         }
-        (ColumnKind::Time(is_clock), Store::Integers(store)) if text != b"null" => {
-            out.push(b'"');
-            write_time(*store.value()?, out)?;
-            if *is_clock {
-                out.pop();
-            }
+        (ColumnKind::Time(true), _) if text != b"null" => {
+            out.extend_from_slice(text.strip_suffix(b"Z\"")?);
             out.push(b'"');
         }
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {

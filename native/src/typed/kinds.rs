@@ -23,8 +23,6 @@ pub enum ColumnKind {
     List(Box<ColumnKind>),
     /// Objects with any names, and the kind of their values.
     Map(Box<ColumnKind>),
-    /// Arrays of pairs of a key and a value.
-    Pairs(Box<[ColumnKind; 2]>),
     /// Objects with the names of a type.
     Struct(Vec<(Vec<u8>, ColumnKind)>),
     /// Nothing that the kernel knows.
@@ -38,10 +36,8 @@ pub enum Reading {
     Declared,
     /// A schema of the rows.
     Row,
-    /// A schema that stands in the messages.
-    Message,
-    /// None, of the JSON text of a log.
-    Log,
+    /// A schema that stands in the messages, or none, of the JSON text of a log.
+    Other,
 }
 
 impl ColumnKind {
@@ -49,31 +45,41 @@ impl ColumnKind {
     ///
     /// `readings` has, for each column and each field of a struct in it, in their order, what Python
     /// calls the schema that it is from, or the media type of its text.
-    pub fn of_fields(fields: &Fields, readings: &mut impl Iterator<Item = String>) -> Option<Vec<Self>> {
-        fields.iter().map(|field| Self::new(field.data_type(), &readings.next()?, readings)).collect()
+    ///
+    /// None if values are nested at more than so many levels.
+    pub fn of_fields(
+        fields: &Fields,
+        readings: &mut impl Iterator<Item = String>,
+        levels: usize,
+    ) -> Option<Vec<Self>> {
+        let kind = |field: &FieldRef| Self::new(field.data_type(), &readings.next()?, readings, levels);
+        fields.iter().map(kind).collect()
     }
 
-    fn new(kind: &DataType, reading: &str, readings: &mut impl Iterator<Item = String>) -> Option<Self> {
+    fn new(
+        kind: &DataType,
+        reading: &str,
+        readings: &mut impl Iterator<Item = String>,
+        levels: usize,
+    ) -> Option<Self> {
+        let levels = levels.checked_sub(1)?;
         Some(match kind {
             DataType::List(item) => {
-                let kind = Self::new(item.data_type(), reading, readings)?;
+                let kind = Self::new(item.data_type(), reading, readings, levels)?;
                 known([item], ColumnKind::List(Box::new(kind)))
             }
             DataType::Map(entries, _) => {
                 let DataType::Struct(pair) = entries.data_type() else { return None };
                 let [key, value] = pair.iter().as_slice() else { return None };
-                let key = Self::new(key.data_type(), reading, readings)?;
-                let kind = Self::new(value.data_type(), reading, readings)?;
+                let levels = levels.checked_sub(1)?;
+                let key = Self::new(key.data_type(), reading, readings, levels)?;
+                let kind = Self::new(value.data_type(), reading, readings, levels)?;
                 let is_text = matches!(key, ColumnKind::Text(_));
-                let kind = if is_text {
-                    ColumnKind::Map(Box::new(kind))
-                } else {
-                    ColumnKind::Pairs(Box::new([key, kind]))
-                };
-                known([value], kind)
+                let map = ColumnKind::Map(Box::new(kind));
+                if is_text { known([value], map) } else { ColumnKind::Unknown }
             }
             DataType::Struct(fields) => {
-                let kinds = Self::of_fields(fields, readings)?;
+                let kinds = Self::of_fields(fields, readings, levels)?;
                 let names = fields.iter().map(|field| field.name().clone().into_bytes());
                 known(fields, ColumnKind::Struct(names.zip(kinds).collect()))
             }
@@ -86,8 +92,7 @@ impl ColumnKind {
             "application/json" if *kind == DataType::Utf8 => return ColumnKind::Json,
             "" => Reading::Declared,
             "row-schema" => Reading::Row,
-            "message-schema" => Reading::Message,
-            "change-text" | "exact-text" | "key-text" => Reading::Log,
+            "message-schema" | "change-text" | "exact-text" | "key-text" => Reading::Other,
             _ => return ColumnKind::Unknown,
         };
         match kind {

@@ -8,10 +8,9 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType};
 
-use super::collections::{Collection, Struct};
+use super::collections::Nested;
 use super::kinds::ColumnKind;
 use crate::builders::TextColumn;
-use crate::why::Done;
 
 pub enum Store {
     /// Integers, truth values, days and microseconds.
@@ -19,9 +18,7 @@ pub enum Store {
     Floats(Fixed<f64>),
     Decimals(Fixed<i128>),
     Texts(TextColumn),
-    /// Arrays and maps.
-    Collection(Collection),
-    Struct(Struct),
+    Nested(Nested),
     /// A column that is always NULL.
     Nothing,
 }
@@ -61,6 +58,7 @@ impl<T: Default> Fixed<T> {
 impl Store {
     pub fn new(kind: &ColumnKind, rows: usize) -> Self {
         let item = |kind: &ColumnKind| Store::new(kind, 0);
+        let nested = |items| Store::Nested(Nested::new(items, false, rows));
         match kind {
             ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time(_) => {
                 Store::Integers(Fixed::new(rows))
@@ -68,23 +66,20 @@ impl Store {
             ColumnKind::Double | ColumnKind::Single => Store::Floats(Fixed::new(rows)),
             ColumnKind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
             ColumnKind::Text(_) | ColumnKind::Bytes(_) | ColumnKind::Json => {
-                Store::Texts(TextColumn::new(rows, 0))
+                Store::Texts(TextColumn::new(rows))
             }
-            ColumnKind::List(kind) => Store::Collection(Collection::new(vec![item(kind)], rows)),
-            ColumnKind::Map(kind) => {
-                let names = Store::Texts(TextColumn::new(0, 0));
-                Store::Collection(Collection::new(vec![names, item(kind)], rows))
+            ColumnKind::List(kind) => nested(vec![item(kind)]),
+            ColumnKind::Map(kind) => nested(vec![Store::Texts(TextColumn::new(0)), item(kind)]),
+            ColumnKind::Struct(kinds) => {
+                let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows));
+                Store::Nested(Nested::new(fields.collect(), true, rows))
             }
-            ColumnKind::Pairs(kinds) => {
-                Store::Collection(Collection::new(kinds.iter().map(item).collect(), rows))
-            }
-            ColumnKind::Struct(kinds) => Store::Struct(Struct::new(kinds, rows)),
             ColumnKind::Unknown => Store::Nothing,
         }
     }
 
     /// End a row; one that is dead holds whatever was written, and is not NULL.
-    pub fn end(&mut self, is_dead: bool) -> Done {
+    pub fn end(&mut self, is_dead: bool) {
         match self {
             Store::Integers(fixed) => fixed.end(is_dead),
             Store::Floats(fixed) => fixed.end(is_dead),
@@ -93,13 +88,11 @@ impl Store {
                 if is_dead {
                     texts.open();
                 }
-                texts.end()?;
+                texts.end();
             }
-            Store::Collection(collection) => collection.end(is_dead)?,
-            Store::Struct(fields) => fields.end(is_dead)?,
+            Store::Nested(nested) => nested.end(is_dead),
             Store::Nothing => {}
         }
-        Ok(())
     }
 
     pub fn finish(self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
@@ -111,8 +104,7 @@ impl Store {
                 Ok(Arc::new(array.with_data_type(kind.clone())))
             }
             Store::Texts(texts) => texts.finish(*kind != DataType::Binary),
-            Store::Collection(collection) => collection.finish(kind),
-            Store::Struct(fields) => fields.finish(kind, rows),
+            Store::Nested(nested) => nested.finish(kind),
             Store::Nothing => Ok(new_null_array(kind, rows)),
         }
     }

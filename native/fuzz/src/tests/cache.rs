@@ -47,15 +47,3 @@ fn forgets_what_was_not_needed() {
     cache.put(&key(1), 1, 5000);
     assert!(cache.bytes() <= 1000, "what has no room is not kept");
 }
-
-/// A text that is found among the recent ones alone counts as needed.
-#[test]
-fn recent_texts_stay() {
-    let mut cache = Cache::of(1000);
-    cache.put(&key(0), 0, 10);
-    for number in 1..1000 {
-        assert!(cache.beginning(&key(0)).is_some());
-        cache.put(&key(number), number, 10);
-    }
-    assert!(cache.has(&key(0)));
-}
