@@ -98,6 +98,6 @@ def test_drawn_rows_of_messages(draw: Random, misfits: Misfits) -> None:
 
 
 def test_many_are_made() -> None:
-    """The kernel makes many rows that fit, though most times and numbers of them are spelt oddly."""
+    """The kernel makes many rows that fit, though most of their times are written oddly."""
     found = [compared(drawn(Random(seed), 40)) for seed in range(40)]  # noqa: S311 - no secret
-    assert sum(one.made for one in found) > sum(one.fitting for one in found) / 3
+    assert sum(one.made for one in found) > sum(one.fitting for one in found) * 2 / 5

@@ -11,12 +11,15 @@ const SHORT: usize = 18;
 /// Texts that stand for numbers that JSON lacks.
 pub const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
-/// A number of JSON text, which msgspec writes as it stands there.
+/// A number of JSON text.
 #[derive(Clone, Copy)]
 pub struct Number<'a> {
+    /// What msgspec writes for it: its text, but for the zeros that a fraction ends with.
     pub text: &'a [u8],
     /// Its value if it is written as an integer.
     pub integer: Option<i64>,
+    /// How many bytes its own text has.
+    pub len: usize,
 }
 
 /// Read the number that text begins with. Exponents, -0, integers beyond 64 bits, tiny and huge
@@ -46,7 +49,7 @@ fn integer(text: &[u8]) -> Option<Number<'_>> {
     if text == b"-0" {
         return None;
     }
-    Some(Number { text, integer: Some(value(text)?) })
+    Some(Number { text, integer: Some(value(text)?), len: text.len() })
 }
 
 /// Tell whether an integer has so many bits at most.
@@ -74,10 +77,10 @@ fn fraction(text: &[u8], point: usize) -> Option<Number<'_>> {
     if count == 0 || matches!(text.get(end), Some(b'e' | b'E')) {
         return None;
     }
-    let (text, tail) = (&text[..end], &text[point + 1..end]);
-    let number = Number { text, integer: None };
-    let is_tidy = count == 1 || text[end - 1] != b'0';
-    if end <= EXACT && is_tidy && !tail.starts_with(b"000") {
+    let zeros = text[point + 2..end].iter().rev().take_while(|c| **c == b'0').count();
+    let text = &text[..end - zeros];
+    let number = Number { text, integer: None, len: end };
+    if text.len() <= EXACT && !text[point + 1..].starts_with(b"000") {
         return Some(number);
     }
     let value = parsed(text).filter(|value| is_written_plainly(*value))?;

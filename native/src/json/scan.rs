@@ -180,7 +180,8 @@ impl<'a> Scan<'a> {
             let begins_one = matches!(rest, [b'-' | b'0'..=b'9', ..]);
             return Err(if begins_one { Why::Number } else { Why::Text });
         };
-        self.at += found.text.len();
+        self.at += found.len;
+        self.untidy += usize::from(found.text.len() != found.len);
         Ok(found)
     }
 

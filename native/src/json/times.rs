@@ -2,11 +2,17 @@
 
 use chrono::{DateTime, Datelike, NaiveDate};
 
-use super::number::parsed;
+use super::number::{digits as count_digits, parsed};
 
 const MICROSECONDS: i64 = 1_000_000;
 /// Microseconds of a day.
 pub const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
+
+/// The microseconds since 1970-01-01 of the times that Python has.
+pub const TIMES: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
+
+/// Microseconds of an offset from UTC that is read at most.
+const OFFSET: i64 = 20 * 60 * 60 * MICROSECONDS;
 
 /// Write a date, of days since 1970-01-01; `None` if Python has no such date.
 pub fn write_date(days: i64, out: &mut Vec<u8>) -> Option<()> {
@@ -59,9 +65,17 @@ pub fn read_date(text: &[u8]) -> Option<i64> {
     write_date(days, &mut again).filter(|()| again == text).map(|()| days)
 }
 
-/// Return the microseconds since 1970-01-01 of a time, if it is written as here.
-pub fn read_time(text: &[u8]) -> Option<i64> {
-    let time = DateTime::parse_from_rfc3339(std::str::from_utf8(text).ok()?).ok()?.timestamp_micros();
-    let mut again = Vec::with_capacity(text.len());
-    write_time(time, &mut again).filter(|()| again == text).map(|()| time)
+/// Return what the clock shows at a time, as microseconds since 1970-01-01, and its offset from UTC.
+///
+/// It is RFC 3339 as Python reads it: with up to nine digits behind the point of the seconds, of which
+/// the last three are 0, and without leap seconds.
+pub fn read_time(text: &[u8]) -> Option<(i64, i64)> {
+    let is_usual = text.get(10) == Some(&b'T') && text.is_ascii() && !text.ends_with(b"z");
+    let fraction = text.get(19..)?.strip_prefix(b".").map_or(0, count_digits);
+    let time = DateTime::parse_from_rfc3339(std::str::from_utf8(text).ok()?).ok()?;
+    let nanoseconds = time.timestamp_subsec_nanos();
+    let is_exact = fraction <= 9 && nanoseconds < 1_000_000_000 && nanoseconds % 1000 == 0;
+    let offset = i64::from(time.offset().local_minus_utc()) * MICROSECONDS;
+    let has_clock = is_usual && is_exact && time.year() > 0 && offset.abs() < OFFSET;
+    has_clock.then(|| (time.timestamp_micros() + offset, offset))
 }

@@ -8,7 +8,7 @@ use crate::json::names::Names;
 use crate::json::number::{Number, has_bits, is_decimal, number, parsed};
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::unescape;
-use crate::json::times::{DAY, read_date, read_time};
+use crate::json::times::{DAY, TIMES, read_date, read_time};
 use crate::rows::Means;
 use crate::why::{Done, Why};
 
@@ -118,9 +118,12 @@ fn integer(kind: &ColumnKind, means: Means, text: &[u8]) -> Option<i64> {
         ColumnKind::Integer(bits) if is_json => parsed(text).filter(|value| has_bits(*value, *bits)),
         ColumnKind::Date if is_of_log || matches!(means, Means::Date | Means::Time) => {
             let text = content(text)?;
-            read_date(text).or_else(|| Some(read_time(text).filter(|time| time % DAY == 0)? / DAY))
+            read_date(text).or_else(|| Some(read_time(text).filter(|(clock, _)| clock % DAY == 0)?.0 / DAY))
         }
-        ColumnKind::Time(_) if is_of_log || means == Means::Time => read_time(content(text)?),
+        ColumnKind::Time(is_clock) if is_of_log || means == Means::Time => {
+            let (clock, offset) = read_time(content(text)?)?;
+            Some(if *is_clock { clock } else { clock - offset }).filter(|time| TIMES.contains(time))
+        }
         _ => None,
     }
 }
@@ -134,7 +137,7 @@ fn double(means: Means, text: &[u8]) -> Option<f64> {
         _ => return None,
     };
     let is_exact = |found: Number| {
-        found.text.len() == text.len() && found.integer.is_none_or(|value| value.unsigned_abs() <= EXACT)
+        found.len == text.len() && found.integer.is_none_or(|value| value.unsigned_abs() <= EXACT)
     };
     parsed(text).filter(|_| means == Means::Decimal || number(text).is_some_and(is_exact))
 }

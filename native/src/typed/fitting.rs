@@ -16,6 +16,7 @@ use crate::json::names::Names;
 use crate::json::number::{write_float, write_integer, write_units};
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::write_string;
+use crate::json::times::{write_date, write_time};
 use crate::json::writing::named;
 use crate::rows::Means;
 use crate::why::{Done, Why};
@@ -133,13 +134,17 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mu
 /// its column.
 fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     match (kind, store) {
-        // A time may stand for a date, and a clock does not show the zone.
-        (ColumnKind::Date, _) if text != b"null" => {
-            out.extend_from_slice(text.get(..11)?);
+        (ColumnKind::Date, Store::Integers(store)) if text != b"null" => {
+            out.push(b'"');
+            write_date(*store.value()?, out)?;
             out.push(b'"');
         }
-        (ColumnKind::Time(true), _) if text != b"null" => {
-            out.extend_from_slice(text.strip_suffix(b"Z\"")?);
+        (ColumnKind::Time(is_clock), Store::Integers(store)) if text != b"null" => {
+            out.push(b'"');
+            write_time(*store.value()?, out)?;
+            if *is_clock {
+                out.pop();
+            }
             out.push(b'"');
         }
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {
