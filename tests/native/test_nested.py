@@ -247,7 +247,7 @@ def test_readings_of_fields() -> None:
 
 
 def test_bytes_of_msgpack() -> None:
-    """An array that holds bytes, which JSON lacks, is left to Python, and so is one with escapes."""
+    """An array that holds bytes, which JSON lacks, is left to Python; so are escapes."""
     options = DecodeOptions("aerospike-msgpack")
     kind = StructType([StructField("v", ArrayType(StringType()))])
     cases = [["a'b~(", '"\\'], ["a", b"AB"], [[b"AB"]], ["é"]]
