@@ -191,13 +191,6 @@ CASES: Final = (
         ours={LOCAL: 7},
     ),
     Case(
-        name="local-million",
-        title="the same, 1,000,000 a batch",
-        topic=_MILLION,
-        peer=SAFE,
-        ours={LOCAL: 3},
-    ),
-    Case(
         name="local-many",
         title="2,000 changes a batch into 100 tables, without Spark",
         topic=Topic("many-100", 6, 2000, 10_000, tables=100),
