@@ -10,7 +10,7 @@ class Took(msgspec.Struct):
 
     Attributes:
         rows: Messages of it.
-        seconds: Its time, as the engine tells it.
+        seconds: Its time, as the engine reports it.
         cpu: CPU time since the batch before it, in seconds.
     """
 
@@ -39,6 +39,6 @@ class Batch(msgspec.Struct, tag=True):
     number: int
 
 
-def say(told: object) -> None:
+def say(what: object) -> None:
     """Print a line of JSON."""
-    print(msgspec.json.encode(told).decode(), flush=True)
+    print(msgspec.json.encode(what).decode(), flush=True)

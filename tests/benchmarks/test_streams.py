@@ -145,7 +145,7 @@ def test_the_job_without_spark_merges_each_batch(kafka: str, topic: str, tmp_pat
     """It reads the whole topic, and measures what a batch takes to land and to merge."""
     assert topic == TOPIC
     asked = replace(job(LOCAL, kafka, tmp_path), batch=MESSAGES // 2, is_warm=False)
-    done = local.run(asked, is_told=False)
+    done = local.run(asked, is_reported=False)
     assert [batch.rows for batch in done.batches] == [MESSAGES // 2] * 2
     assert all(0 < batch.seconds < done.seconds and batch.cpu > 0 for batch in done.batches)
     assert DeltaTable(asked.log).to_pyarrow_table().num_rows == MESSAGES

@@ -229,7 +229,7 @@ def test_what_is_read(column: DataType, values: Sequence[Any]) -> None:
     ids=repr,
 )
 def test_what_is_left_to_python(column: DataType, value: Any) -> None:
-    """What does not fit, or has keys that are no text; rows before and after it are whole."""
+    """What does not fit, or has keys that are not text; rows before and after it are whole."""
     assert one(column, value) == 1
     fits = [1] if column is NUMBERS else None
     assert one(column, fits, value, fits) == 1

@@ -164,7 +164,7 @@ fn at<'m>(path: &[usize], from: &Slot, message: &Message<'m>) -> (Slot, Message<
     })
 }
 
-/// Return a path from a node. `None` if there is none.
+/// Return a path from a node, or `None` without one.
 fn path(table: &Table, node: usize, steps: &[Value]) -> Option<Path> {
     let Some((step, rest)) = steps.split_first() else { return Some(Path::new()) };
     if let Rule::Nullable(of) | Rule::Repeated(of) = &table.nodes.get(node)?.rule {
@@ -176,7 +176,7 @@ fn path(table: &Table, node: usize, steps: &[Value]) -> Option<Path> {
     Some(found)
 }
 
-/// Return the index of a field, and its nodes in the arms that have it. `None` if there is none.
+/// Return the index of a field, and its nodes in the arms that have it, or `None` without one.
 fn below(table: &Table, node: usize, step: &str) -> Option<(usize, Vec<usize>)> {
     match &table.nodes.get(node)?.rule {
         Rule::Union(union) => {

@@ -162,7 +162,9 @@ class KnownLog:
 
     def all_names(self) -> list[str]:
         """Return the names of all tables."""
-        return sorted({*chain.from_iterable(map(self.names, self.tables.names.values()))})
+        tables = {*self.tables.names.values()}
+        fed = (one for one in self._facts if not tables.isdisjoint(self.targets(*one)))
+        return sorted(filter(None, self._dotted(fed) | {".".join(one.origin) for one in tables}))
 
     def _sources_of(self, target: Target) -> set[str]:
         """Return the `dotted` names of the sources that feed a table."""

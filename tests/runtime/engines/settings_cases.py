@@ -94,12 +94,14 @@ LAID_OUT: dict[str, Any] = {
         "key_columns": ["id"],
     },
 }
-MISSPELLED: dict[str, Any] = {"d.tt": {"misfits": "refuse"}}
-"""Settings of a table that no log has."""
-WARNING = "`settings` names d.tt, and no table has such a name; tables are: d.t, t"
-"""What a rebuild with them warns of."""
 LAID_OUT_ROWS = [(1, date(2026, 1, 1), False), (2, None, True), (3, date(2026, 1, 3), False)]
 """Rows of `odd` with these settings: id, the column, and whether they are deleted."""
+
+MISSPELLED: dict[str, Any] = {"d.tt": {"misfits": "refuse"}}
+"""Settings of a table that no log has."""
+
+WARNING = "`settings` names d.tt, and no table has such a name; tables are: d.t, t"
+"""What a rebuild with them warns of."""
 
 OTHERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"partition_by": ["kind"]}, "and `tables` asks for partition_by ['kind']: a table keeps"),
