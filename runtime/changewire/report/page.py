@@ -17,6 +17,7 @@ from changewire.engines.applied import COUNTED, NOT_APPLIED
 from changewire.engines.by_table import BECAME
 from changewire.report.charts import WIDTH, ranking, timeline
 from changewire.report.hours import series
+from changewire.report.remedies import REMEDIES
 
 ROWS: Final = 100
 """Rows of a table of counts at most; ``report.json`` has them all."""
@@ -42,6 +43,7 @@ _MEANINGS: Final[Mapping[str, object]] = {
     "counted": COUNTED,
     "leniencies": LENIENCIES,
     "not_applied": NOT_APPLIED,
+    "remedies": REMEDIES,
 }
 """What names in the report mean, by the name that the template has for them."""
 

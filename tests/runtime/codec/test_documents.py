@@ -8,6 +8,7 @@ import pytest
 from tests.docs.pages import blocks, in_sections
 
 import changewire as cw
+from changewire.report.remedies import REMEDIES
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -67,6 +68,13 @@ def test_entries_have_cause_example_and_cure(code: str) -> None:
     found = codes_of(example)
     assert found
     assert found[0] == code
+
+
+@pytest.mark.parametrize("code", sorted(cw.CODES))
+def test_reports_say_what_the_page_says(code: str) -> None:
+    """What a report says to do about a code stands in its entry, word for word."""
+    words = re.sub(r"```python\n.*?```", "", sections()[code], flags=re.DOTALL).replace("`", "")
+    assert REMEDIES[code] in " ".join(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", words).split())
 
 
 @pytest.mark.parametrize("page", PAGES)

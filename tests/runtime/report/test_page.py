@@ -22,6 +22,7 @@ from changewire.engines.counts import Counts
 from changewire.engines.outcome import Outcome
 from changewire.report.charts import fitted
 from changewire.report.page import duration, page, reason
+from changewire.report.remedies import REMEDIES
 from changewire.report.text import visible
 from changewire.report.write import summary
 
@@ -43,7 +44,7 @@ OURS = {
         "dt",
         "dd",
     ),
-    *("li", "ol"),
+    *("a", "li", "ol"),
 }
 SHAPES = {
     "svg": ["viewBox", "role"],
@@ -55,7 +56,7 @@ SHAPES = {
 }
 """Elements of a chart, each with its attributes."""
 
-LOADING = {"src", "href", "srcset", "action", "data", "poster", "style"}
+LOADING = {"src", "srcset", "action", "data", "poster", "style"}
 
 
 class Reader(HTMLParser):
@@ -110,6 +111,10 @@ def test_only_our_tags_are_there(text: str) -> None:
     names = {name for _, attributes in reader.tags for name in attributes}
     assert not names & LOADING
     assert not [name for name in names if name.startswith("on")]
+    links = {attributes["href"] for tag, attributes in reader.tags if tag == "a"}
+    assert links <= {f"#{code}" for code in CODES}
+    assert links <= {f"#{attributes['id']}" for _, attributes in reader.tags if "id" in attributes}
+    assert "href" not in {name for tag, found in reader.tags if tag != "a" for name in found}
     assert reader.declarations == ["DOCTYPE html"]
 
 
@@ -341,8 +346,24 @@ def test_the_lead_names_the_option_for_dates(hostile: Outcome) -> None:
         assert f"{words} read in UTC: <code>--time-zone</code> names the zone they have." in lead
 
 
-def test_pages_that_the_report_names_exist(text: str) -> None:
+def test_a_letter_leads_to_what_to_do_about_its_code(hostile: Outcome) -> None:
+    """Each code that the documentation explains is explained once; letters link to it."""
+    hostile.counts.by_error_code.clear()
+    hostile.counts.by_error_code.update({"wrong-type": 2, "of-another-package": 1})
+    letters = [{**hostile.first_dead_letters[0], "code": "wrong-type"}]
+    text = page(summary(replace(hostile, first_dead_letters=letters)))
+    assert text.count('<a href="#wrong-type"><code>wrong-type</code></a>') == 1
+    assert text.count("<a ") == 1
+    (entry,) = re.findall(r'<li id="([a-z-]+)">(.*?)</li>', text, re.DOTALL)
+    assert entry[0] == "wrong-type"
+    assert CODES["wrong-type"] in entry[1]
+    assert REMEDIES["wrong-type"] in entry[1]
+
+
+def test_pages_that_the_report_names_exist(hostile: Outcome) -> None:
     """The project has no address, so the report names the files of its pages."""
+    hostile.counts.by_error_code["wrong-type"] = 1
+    text = page(summary(hostile))
     named = re.findall(r"<code>(docs/[a-z/-]+[.]md)</code>", text)
     assert named == ["docs/reference/errors.md", "docs/reference/leniencies.md"]
     assert all(Path(__file__).parents[3].joinpath(name).exists() for name in named)

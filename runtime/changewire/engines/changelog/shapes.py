@@ -119,19 +119,27 @@ class JsonRows:
             names = [name if name in rescued else self.column(name) for name in names]
         return mutation_of({**one, "names": names}, {**self.values(row), **rescued})
 
-    def mutations(self, effects: Sequence[Effect]) -> tuple[dict[str, Any], list[RowMutation]]:
-        """Return the columns of a key, and the effects of changes on the others of its row."""
+    def whole_mutations(
+        self, effects: Sequence[Effect]
+    ) -> tuple[dict[str, Any], list[RowMutation]]:
+        """Return the columns of a key, and the effects of changes on its whole row."""
         rows = self._rows(effects)
         named = {name: rows[0][name] for name in self.keys}
-        names, found = {*self.names_in(named)}, []
-        for one, row in zip(effects, rows, strict=True):
-            try:
-                mutation = self.mutation(one, row)
-            except (ValueError, msgspec.MsgspecError):
-                raise _misfit(one, _NO_OBJECT) from None
-            values = {name: v for name, v in mutation.values.items() if name not in names}
-            found.append(replace(mutation, values=values))
-        return named, found
+        return named, [self._fitted(one, row) for one, row in zip(effects, rows, strict=True)]
+
+    def _fitted(self, one: Effect, row: Mapping[str, Any]) -> RowMutation:
+        try:
+            return self.mutation(one, row)
+        except (ValueError, msgspec.MsgspecError):
+            raise _misfit(one, _NO_OBJECT) from None
+
+    def mutations(self, effects: Sequence[Effect]) -> tuple[dict[str, Any], list[RowMutation]]:
+        """Return the columns of a key, and the effects of changes on the others of its row."""
+        named, found = self.whole_mutations(effects)
+        names = {*self.names_in(named)}
+        others = ({name: v for name, v in one.values.items() if name not in names} for one in found)
+        pairs = zip(found, others, strict=True)
+        return named, [replace(one, values=values) for one, values in pairs]
 
     def _rows(self, effects: Sequence[Effect]) -> list[dict[str, Any]]:
         return [{KEY: one["key"], ROW: one["after"]} for one in effects]

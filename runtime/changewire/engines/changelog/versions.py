@@ -67,7 +67,7 @@ class Newest:
 
     def rows(self, effects: Sequence[Effect]) -> Iterator[dict[str, Any]]:
         """Yield one row, by all that changes do to it; nothing if it is deleted."""
-        named, found = self.shape.mutations(effects)
+        named, found = self.shape.whole_mutations(effects)
         ordered = sorted(found, key=lambda mutation: mutation.position)
         state = merged(None, ordered, self._floor)
         if state is not UNSET and state.values is not None:
