@@ -103,6 +103,7 @@ def _sized(millions: int) -> Case:
 
 CASES: Final = (
     Case("log", "log alone", _TOPIC, LOG_BY_HAND, {LOG: 1.15}),
+    Case("log-million", "log alone, 1,000,000 a batch", _MILLION, LOG_BY_HAND, {LOG: 1.15}),
     Case("merge", "log and table", _TOPIC, SAFE, {REMOVED: 0.9, FLAGGED: 1.0, JSON: None}),
     Case(
         name="auto",
