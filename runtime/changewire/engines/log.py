@@ -81,7 +81,7 @@ ADDED: Final = (EFFECT, DECLARED, TARGET)
 """Columns that logs of earlier versions lack."""
 
 STATISTICS: Final = (
-    *("event_time", "timestamp", "topic", "partition", "offset", "path", "number"),
+    *("event_time", "timestamp", "partition", "offset", "path", "number"),
     "sequence.major",
 )
 """Columns that Delta keeps statistics of, by which queries skip files: those that grow from file to

@@ -46,15 +46,18 @@ def test_the_plain_query_lands_the_same(
     assert made.landed(spark) == made.expected()
 
 
-def test_delta_has_statistics_where_files_are_skipped(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_plain", [False, True])
+def test_delta_has_statistics_where_files_are_skipped(
+    spark: SparkSession, tmp_path: Path, *, is_plain: bool
+) -> None:
     """Times and places have them, and text has not; later batches leave it at that."""
     made = stream(tmp_path, 2, "delta")
-    made.land(spark)
+    (made.land_plainly if is_plain else made.land)(spark)
     log = Path(made.place.target, "_delta_log")
     texts = [file.read_text(encoding="utf-8") for file in log.glob("*.json")]
     lines = [json.loads(line) for text in texts for line in text.splitlines()]
     (metadata,) = (line["metaData"] for line in lines if "metaData" in line)
-    columns = "event_time,timestamp,topic,partition,offset,path,number,sequence.major"
+    columns = "event_time,timestamp,partition,offset,path,number,sequence.major"
     assert metadata["configuration"] == {"delta.dataSkippingStatsColumns": columns}
     stats = [json.loads(line["add"]["stats"]) for line in lines if "add" in line]
     assert {*stats[0]["nullCount"]} == {*columns.split(",")[:-1], "sequence"}

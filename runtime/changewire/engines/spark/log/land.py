@@ -79,10 +79,12 @@ def land(
     check_positions(messages)
     found = log_rows(observed(frames_by(decode_options, messages, row_schema).rows))
     place, spark = LogPlace(log, table_format), messages.sparkSession
-    place.check(spark, found.schema)
+    is_there = place.check(spark, found.schema)
     identity(spark, checkpoint, table_format=table_format, outputs={"log": log, "query": "land"})
-    writer = found.writeStream.format(table_format).options(**place.options(found))
-    writer = writer.option("checkpointLocation", checkpoint).trigger(**(trigger or _DEFAULT))
+    if table_format == "delta" and not is_there:  # its streaming sink drops properties of tables
+        place.add(spark.createDataFrame([], found.schema))
+    writer = found.writeStream.format(table_format).trigger(**(trigger or _DEFAULT))
+    writer = writer.option("checkpointLocation", checkpoint)
     return writer.start(log) if place.is_path else writer.toTable(log)
 
 
