@@ -66,7 +66,7 @@ ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 
 _OFFSET, _NUMBER = map(ELEMENT_PLACE.index, ("offset", "number"))
 
-HELD: Final = ("kind", *ELEMENT_PLACE, "value", ATTEMPT)
+HELD: Final = ("kind", *ELEMENT_PLACE, "key", "value", ATTEMPT)
 """Columns of a log that say whether it has an element."""
 
 EFFECTIVE: Final = (
@@ -163,17 +163,23 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
 
     The log is given by its columns `HELD`. An element of which it has dead letters alone, closed or
     not, is a later attempt, unless it is a dead letter of the same bytes: its file was repaired, or
-    it is read in another way. An element without a position no log has.
+    it is read in another way. So is a change with a key that the log has without one. An element
+    without a position no log has.
     """
     first = next(held := iter(held), None)
     if first is None and len(rows.group_by(ELEMENT_PLACE).aggregate([])) == len(rows):
         return rows.append_column(ATTEMPT, pa.repeat(pa.scalar(0, pa.int32()), len(rows)))
     places = [*places_of(rows)]
     wanted, found, letters = {*places}, set[Any](), dict[Any, dict[Any, int]]()
+    keyless: dict[Any, int] = {}
     for part in chain([] if first is None else [first], held):
         is_dead = pc.is_in(part["kind"], pa.array([DEAD_LETTER, CLOSED]))
-        found.update(one for one in places_of(part.filter(pc.invert(is_dead))) if one in wanted)
-        dead = part.filter(is_dead)
+        is_keyless = pc.and_(pc.equal(part["kind"], CHANGE), pc.is_null(part["key"]))
+        is_final = pc.invert(pc.or_(is_dead, is_keyless))
+        found.update(one for one in places_of(part.filter(is_final)) if one in wanted)
+        changes, dead = part.filter(is_keyless), part.filter(is_dead)
+        attempts_at = zip(places_of(changes), changes[ATTEMPT].to_pylist(), strict=True)
+        keyless.update((place, attempt) for place, attempt in attempts_at if place in wanted)
         bytes_of = zip(dead["value"].to_pylist(), dead[ATTEMPT].to_pylist(), strict=True)
         for place, (value, attempt) in zip(places_of(dead), bytes_of, strict=True):
             if place in wanted:
@@ -185,9 +191,11 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
         is_letter = bool(known) and rows["kind"][number].as_py() == DEAD_LETTER
         if place in found or (is_letter and rows["value"][number].as_py() in known):
             continue
+        if place in keyless and rows["key"][number].as_py() is None:
+            continue
         found.add(place)
         numbers.append(number)
-        attempts.append(max(known.values(), default=-1) + 1)
+        attempts.append(max([*known.values(), keyless.get(place, -1)]) + 1)
     new = rows if len(numbers) == len(rows) else rows.take(pa.array(numbers, pa.int64()))
     return new.append_column(ATTEMPT, pa.array(attempts, pa.int32()))
 

@@ -130,6 +130,33 @@ def test_a_repaired_file_is_read_again(
     ]
 
 
+def test_a_key_that_is_named_later_closes_changes_without_one(
+    run: Callable[..., Ended], tmp_path: Path, engine: str
+) -> None:
+    """The same file, once more with `--key-column`, gets into the table; then nothing is left."""
+    bare = [message("INSERT", number, {"id": number}, table="bare", key=()) for number in (1, 2)]
+    gone = message("DELETE", 3, {"id": 1}, table="bare", key=())
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(
+        b"\n".join([message("INSERT", 1, {"id": 1}, table="users"), *bare, gone, b"{"])
+    )
+    options = ("-f", "dataworks-json", "--engine", engine, "--json", path)
+    first = json.loads(run(*options).stdout)
+    assert first["changes_by_table"]["d.bare"]["key_missing"] == 3
+    mended = json.loads(run(*options, "--key-column", "d.bare=id").stdout)
+    assert (mended["already_in_log"], mended["changes_by_table"]["d.bare"]["key_missing"]) == (2, 0)
+    for keys in ((), ("--key-column", "d.bare=id")):
+        assert json.loads(run(*options, *keys).stdout)["already_in_log"] == 5
+    assert lake() == {"bare": ['{"id":2}'], "users": ['{"id":1}']}
+    log = DeltaTable("out/log").to_pyarrow_table().to_pylist()
+    assert sorted((one["number"], one["attempt"]) for one in log if one["key"] is None) == [
+        *((1, 0), (2, 0), (3, 0), (4, 0)),
+    ]
+    assert sorted((one["number"], one["attempt"]) for one in log if one["key"]) == [
+        *((0, 0), (1, 1), (2, 1), (3, 1)),
+    ]
+
+
 def test_a_file_that_spark_cannot_read_is_named(
     spark: SparkSession, run: Callable[..., Ended], tmp_path: Path
 ) -> None:

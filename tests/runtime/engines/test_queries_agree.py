@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,11 @@ def without_place(log: pa.Table) -> pa.Table:
         kind = log.schema.field(name)
         log = log.set_column(log.column_names.index(name), kind, pa.nulls(len(log), kind.type))
     return log
+
+
+def without_key(log: pa.Table) -> pa.Table:
+    """Return rows of a log without keys."""
+    return log.set_column(log.column_names.index("key"), "key", pa.nulls(len(log), pa.string()))
 
 
 def attempted(log: pa.Table, attempt: int) -> pa.Table:
@@ -246,17 +252,20 @@ HELD = {
     "other bytes": letters(b"[", b"{", b"{", b"{"),
     "later bytes": attempted(letters(b"x", b"["), 3),
     "without places": without_place(letters(b"{", b"[", GOOD)),
+    "without keys": without_key(attempted(letters(GOOD, GOOD, GOOD, b"1"), 1)),
+    "keys of some": pa.concat_tables(
+        [without_key(letters(b"{", GOOD, GOOD)), attempted(letters(b"{", b"x", GOOD), 2)]
+    ),
 }
 
 
 @pytest.mark.parametrize("held", [*HELD])
-@pytest.mark.parametrize("is_placed", [True, False])
+@pytest.mark.parametrize("change", [lambda rows: rows, without_place, without_key])
 def test_rows_that_a_log_gets(
-    spark: SparkSession, tmp_path: Path, held: str, *, is_placed: bool
+    spark: SparkSession, tmp_path: Path, held: str, change: Callable[[pa.Table], pa.Table]
 ) -> None:
     """Decoded rows are the same rows of a log, those that it lacks, and those that say why not."""
-    decoded = cwa.decode([b"{", b"[", GOOD, b"1"], format="aerospike-json").rows.read_all()
-    decoded = decoded if is_placed else without_place(decoded)
+    decoded = change(cwa.decode([b"{", b"[", GOOD, b"1"], format="aerospike-json").rows.read_all())
     for name, one in (("rows", decoded), ("held", HELD[held])):
         pq.write_table(one, tmp_path / name)
     rows, there = (spark.read.parquet(f"{tmp_path}/{name}") for name in ("rows", "held"))

@@ -34,9 +34,10 @@ from changewire.tables.routing import Refusal
 from changewire.version import VERSION
 
 _IS_KNOWN: Final = (
-    f"other.kind NOT IN ('{DEAD_LETTER}', '{CLOSED}') "
+    f"(other.kind NOT IN ('{DEAD_LETTER}', '{CLOSED}') AND {{has_key}}) "
     f"OR (row.kind = '{DEAD_LETTER}' AND row.value <=> other.value)"
 )
+_HAS_KEY: Final = f"(other.kind <> '{CHANGE}' OR other.key IS NOT NULL OR row.key IS NULL)"
 
 
 def log_rows(rows: DataFrame, attempt: Column | None = None) -> DataFrame:
@@ -206,11 +207,14 @@ def without(rows: DataFrame, others: DataFrame, condition: str = "true") -> Data
 
 def lacking(rows: DataFrame, log: DataFrame) -> DataFrame:
     """Return the rows that a log does not have, with their attempts; no two have one place."""
-    dead = log.where(F.col("kind").isin(DEAD_LETTER, CLOSED) & is_placed())
+    is_open, has_key = F.col("kind").isin(DEAD_LETTER, CLOSED), "true"
+    if "key" in log.columns:
+        is_open |= (F.col("kind") == CHANGE) & F.col("key").isNull()
+        has_key = _HAS_KEY
     later = (F.max(ATTEMPT) + 1).alias("later")
-    attempts = dead.groupBy(*ELEMENT_PLACE).agg(later).alias("other")
-    new = without(rows, log, _IS_KNOWN)
-    found = new.alias("row").join(attempts, _at_one_place(), "left")
+    tried = log.where(is_open & is_placed()).groupBy(*ELEMENT_PLACE).agg(later).alias("other")
+    new = without(rows, log, _IS_KNOWN.format(has_key=has_key))
+    found = new.alias("row").join(tried, _at_one_place(), "left")
     attempt = F.coalesce("other.later", f"row.{ATTEMPT}").alias(ATTEMPT)
     return found.select(*(attempt if n == ATTEMPT else F.col(f"row.{n}") for n in rows.columns))
 
