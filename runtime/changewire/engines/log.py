@@ -7,7 +7,7 @@ of a target took the change, a row with a greater ``attempt`` is what a replay m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -161,29 +161,16 @@ def closing(by: str, why: str) -> dict[str, str | None]:
 def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     """Return the elements of decoded rows that a log does not have, each once, with attempts.
 
-    The log is given by its columns `HELD`. An element of which it has dead letters alone, closed or
-    not, is a later attempt, unless it is a dead letter of the same bytes: its file was repaired, or
-    it is read in another way. So is a change with a key that the log has without one. An element
+    The log is given by its columns of `HELD`. An element of which it has dead letters alone, closed
+    or not, is a later attempt, unless it is a dead letter of the same bytes: its file was repaired,
+    or it is read in another way. So is a change with a key that the log has without one. An element
     without a position no log has.
     """
     first = next(held := iter(held), None)
     if first is None and len(rows.group_by(ELEMENT_PLACE).aggregate([])) == len(rows):
         return rows.append_column(ATTEMPT, pa.repeat(pa.scalar(0, pa.int32()), len(rows)))
     places = [*places_of(rows)]
-    wanted, found, letters = {*places}, set[Any](), dict[Any, dict[Any, int]]()
-    keyless: dict[Any, int] = {}
-    for part in chain([] if first is None else [first], held):
-        is_dead = pc.is_in(part["kind"], pa.array([DEAD_LETTER, CLOSED]))
-        is_keyless = pc.and_(pc.equal(part["kind"], CHANGE), pc.is_null(part["key"]))
-        is_final = pc.invert(pc.or_(is_dead, is_keyless))
-        found.update(one for one in places_of(part.filter(is_final)) if one in wanted)
-        changes, dead = part.filter(is_keyless), part.filter(is_dead)
-        attempts_at = zip(places_of(changes), changes[ATTEMPT].to_pylist(), strict=True)
-        keyless.update((place, attempt) for place, attempt in attempts_at if place in wanted)
-        bytes_of = zip(dead["value"].to_pylist(), dead[ATTEMPT].to_pylist(), strict=True)
-        for place, (value, attempt) in zip(places_of(dead), bytes_of, strict=True):
-            if place in wanted:
-                letters.setdefault(place, {})[value] = attempt
+    found, letters, keyless = _held(chain([] if first is None else [first], held), {*places})
     numbers: list[int] = []
     attempts: list[int] = []
     for number, place in enumerate(places):
@@ -198,6 +185,35 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
         attempts.append(max([*known.values(), keyless.get(place, -1)]) + 1)
     new = rows if len(numbers) == len(rows) else rows.take(pa.array(numbers, pa.int64()))
     return new.append_column(ATTEMPT, pa.array(attempts, pa.int32()))
+
+
+def _held(
+    parts: Iterable[pa.Table], wanted: Collection[Any]
+) -> tuple[set[Any], dict[Any, dict[Any, int]], dict[Any, int]]:
+    """Return the places of some that a log has, and those that a later attempt may close.
+
+    These are places of dead letters, with their bytes and attempts, and of changes without keys,
+    with their attempts.
+    """
+    found, letters, keyless = set[Any](), dict[Any, dict[Any, int]](), dict[Any, int]()
+    for part in parts:
+        is_dead = pc.is_in(part["kind"], pa.array([DEAD_LETTER, CLOSED]))
+        is_keyless = pc.equal(part["kind"], CHANGE)
+        if "key" in part.column_names:  # logs of messages have neither changes nor keys
+            is_keyless = pc.and_(is_keyless, pc.is_null(part["key"]))
+        is_final = pc.invert(pc.or_(is_dead, is_keyless))
+        found.update(place for place in places_of(part.filter(is_final)) if place in wanted)
+        for row, place in _at(part.filter(is_dead), wanted):
+            letters.setdefault(place, {})[row["value"]] = row[ATTEMPT]
+        for row, place in _at(part.filter(is_keyless), wanted):
+            keyless[place] = row[ATTEMPT]
+    return found, letters, keyless
+
+
+def _at(rows: pa.Table, wanted: Collection[Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the rows at some places, each with its place."""
+    every = zip(rows.select(["value", ATTEMPT]).to_pylist(), places_of(rows), strict=True)
+    return ((row, place) for row, place in every if place in wanted)
 
 
 def places_of(rows: pa.Table) -> Iterator[Any]:

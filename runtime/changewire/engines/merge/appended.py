@@ -80,7 +80,8 @@ class AppendedLog:
         """Return the elements of decoded rows that it does not have, as `log.lacking` does."""
         # Statistics let whole files be skipped.
         every = pc.scalar(True)  # noqa: FBT003 - a value of Arrow
-        return lacking(rows, self.rows(HELD, every, files=delta.between(rows, RECORD_PLACE)))
+        names = [name for name in HELD if name in self._columns.names]
+        return lacking(rows, self.rows(names, every, files=delta.between(rows, RECORD_PLACE)))
 
     def append(self, rows: pa.Table, numbers: Mapping[str, int] | None = None) -> None:
         """Append rows of a log as the version after the one that was read, or not at all.
