@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
@@ -26,6 +28,10 @@ from changewire.engines.spark.merge.part import QueryTables
 from changewire.engines.spark.merge.refusals import WHY
 from changewire.engines.spark.merge.resume import applied_log
 from changewire.engines.spark.merge.tuning import batch_settings
+
+_FEW_TABLES: Final = 2
+"""Tables of a batch at most for which its rows are read from the log again: to keep them in memory
+costs as much as to read them for some three tables."""
 
 
 @dataclass
@@ -53,10 +59,11 @@ class LogMerger:
         started, batch = time.perf_counter(), BatchId(self.query.query, number)
         settings = batch_settings(rows.sparkSession)
         changes = rows.where(F.col("kind").isin(CHANGE, CONTROL))
-        with named_errors(), settings as most, persisted(changes) as kept:
-            facts = facts_of_batch(kept, self.query.options)
+        with named_errors(), settings as most:
+            facts = facts_of_batch(changes, self.query.options)
             if facts.operations or facts.left_out:
-                merged = repeated_if_lost(lambda: self._merged(kept, batch, facts, most))
+                with _kept(changes, facts) as kept:
+                    merged = repeated_if_lost(lambda: self._merged(kept, batch, facts, most))
                 tell_applied(self.listener, batch, merged, time.perf_counter() - started)
 
     def _merged(self, rows: DataFrame, batch: BatchId, facts: BatchFacts, most: int) -> Applied:
@@ -105,3 +112,8 @@ class LogMerger:
                 raise
             # That version was cleaned up. To know more lets more late changes be looked at.
             return known(log)
+
+
+def _kept(rows: DataFrame, facts: BatchFacts) -> AbstractContextManager[DataFrame]:
+    """Keep the rows of a batch meanwhile, if several tables read them."""
+    return persisted(rows) if len(facts.names) > _FEW_TABLES else nullcontext(rows)

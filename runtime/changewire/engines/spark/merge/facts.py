@@ -141,7 +141,7 @@ def route_key(group: Any) -> RouteKey:
 
 
 def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
-    """Return what one job says of rows; it fills their cache.
+    """Return what one job says of rows.
 
     Args:
         rows: The rows.

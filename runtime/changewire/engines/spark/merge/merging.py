@@ -51,7 +51,7 @@ class BatchMerge:
     Attributes:
         query: The tables of its query.
         known: The content of the log before it.
-        rows: Its rows, decoded and kept.
+        rows: Its rows.
         facts: What is known of them.
         log: The log, which has these rows too.
         partitions: How many partitions shuffles may have.

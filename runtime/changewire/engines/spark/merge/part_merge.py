@@ -56,7 +56,7 @@ class Batch:
         query: The tables of its query.
         known: The content of the log before it.
         facts: What is known of its rows.
-        rows: Its rows that are not refused, kept.
+        rows: Its rows that are not refused.
         befores: Which keys updates left whose images came as two messages, if any did.
         log: The log, which has these rows too.
         partitions: How many partitions shuffles may have.
