@@ -28,8 +28,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "not allow.",
     "invalid-msgpack": "Check the format: bytes that are not MessagePack are usually read as a "
     "number with more bytes after it (trailing-data).",
-    "invalid-record-key": "Check how the producer writes keys: an Aerospike connector can be "
-    "configured to send keys other than the record's key, and a Lindorm key must be a JSON object.",
+    "invalid-record-key": "Check how the producer writes keys.",
     "invalid-schema": "Show the schema to the team that runs the subscription or the task; "
     "without it the columns would have no types.",
     "invalid-time": "Write times with an offset, or as the number the format requires.",
