@@ -57,5 +57,5 @@ REMEDIES: Final[Mapping[str, str]] = {
     "wrong-length": "A digest must be 20 bytes, which are 28 characters of Base64.",
     "wrong-type": "Look for a transform that changes types, for example one that turns all values "
     "into text.",
-    "wrong-value": "expected lists the allowed values.",
+    "wrong-value": "Send one of the allowed values, which expected lists.",
 }
