@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
-from tests.runtime.engines.auto_cases import CASES, FLAT, GIVEN, Case, comparable
-from tests.runtime.engines.merge.lake import Lake, lake_in
+from tests.runtime.engines.auto_cases import CASES, FLAT, GIVEN, Case, comparable, flat
+from tests.runtime.engines.merge.lake import Lake, lake_in, one_by_one
 
 import changewire.spark as cws
+from changewire.engines.spark.merge import carried
 from changewire.tables.row_state import COLUMN
 
 if TYPE_CHECKING:
@@ -63,3 +65,25 @@ def test_columns_and_rescued_values(
     assert cws.verify(spark, log, **places).collect() == []
     cws.rebuild(spark, log, **places)
     assert rows_in(spark, lake, case) == [*case.rows]
+
+
+def test_columns_that_batches_share_are_read_once(spark: SparkSession, tmp_path: Path) -> None:
+    """No job reads the columns of a batch whose messages show what those of an earlier one did."""
+    lake = Lake(tmp_path)
+    batches = [
+        [flat(1, 1, a=1), flat(2, 1, a=2)],
+        [flat(1, 2, a=3)],
+        [flat(2, 2, a=4, b="new")],
+        [flat(1, 3, a=5), flat(2, 3, a=6, b="both")],
+        [flat(2, 4, b="again", a=7)],
+        [flat(2, 5, a=8, b="as in the third")],
+    ]
+    for number, batch in enumerate(batches):
+        texts = (json.dumps(one).encode() for one in batch)
+        lake.send_records([(text, "topic", 0, 10 * number + i) for i, text in enumerate(texts)])
+    read = patch.object(carried, "carried_of", wraps=carried.carried_of)
+    with one_by_one("delta"), read as reads:
+        lake.apply_messages(spark, format="aerospike-flat-json", row_schema="auto")
+    assert reads.call_count == 4
+    rows = lake.table(spark, "users").select("a", "b").orderBy("a").collect()
+    assert [tuple(row) for row in rows] == [(5, None), (8, "as in the third")]

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
-import msgspec
-from pyspark.sql import Column, DataFrame, Row, Window
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.changes.sources import dotted
@@ -28,8 +27,6 @@ from changewire.engines.spark.merge.from_log import (
     source_columns,
 )
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.parts import position_columns
-from changewire.engines.typed.auto import MOST_COLUMNS, CarriedColumn
 from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.plan import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
@@ -47,9 +44,6 @@ from changewire.tables.routing import (
 )
 from changewire.tables.row_state import order_from
 from changewire_messages.change import Source
-
-_MOST_KINDS: Final = 4 * MOST_COLUMNS
-"""Columns of a source and their types that a batch is planned by, at most."""
 
 
 class RowText(Enum):
@@ -77,6 +71,8 @@ class BatchFacts:
         old: How many changes were landed before logs had all that is read of them.
         names: Names of the tables of its sources, also of those that are left out.
         left_out: How many changes of other tables there are; nothing else counts them.
+        columns: Hash of the text of the columns that messages declare or show, by where they come
+            from; None if their texts differ.
     """
 
     operations: Counter[str]
@@ -91,6 +87,7 @@ class BatchFacts:
     old: int
     names: frozenset[str]
     left_out: int
+    columns: Mapping[RouteKey, int | None]
 
     def least_of(self, keys: Iterable[RouteKey]) -> int | None:
         """Return the least first number of the writes of some sources; None without any."""
@@ -126,6 +123,11 @@ def _facts_of(
         one = SourceFacts(group["deleted"], order, group["befores"] > 0, group["patches"] > 0)
         found[key] = one.plus(found[key]) if key in found else one
     return found
+
+
+def has_columns() -> Column:
+    """Return the condition that the message of a row declares its columns, or shows them."""
+    return (is_change() | is_truncate()) & F.col(DECLARED).isNotNull()
 
 
 def truncates_in(rows: DataFrame) -> dict[RouteKey, Order]:
@@ -164,6 +166,9 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
     groups = [F.col("kind"), op, *source_columns()]
     if options.has_json:
         found |= _text_columns(has_key)
+    if options.are_auto:
+        text = F.when(has_columns(), F.xxhash64(DECLARED))
+        found |= {"least_text": F.min(text), "greatest_text": F.max(text)}
     if options.are_typed:
         named = F.when(has_key & (F.col(EFFECT) != "none"), F.col("key"))
         groups.append(F.json_object_keys(named).alias("names"))
@@ -198,6 +203,7 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
         sum(one["old"] for one in counted),
         frozenset(dotted(_named(one, options.routing)) for one in every),
         sum(one["rows"] for one in every if one["kind"] == CHANGE) - number,
+        _columns_of([*changes, *truncates]) if options.are_auto else {},
     )
 
 
@@ -250,6 +256,15 @@ def _text(one: Mapping[str, int]) -> RowText:
     return RowText.WITHOUT_KEY if one["without_key"] == one["row_texts"] else RowText.MIXED
 
 
+def _columns_of(groups: list[Row]) -> dict[RouteKey, int | None]:
+    found: dict[RouteKey, set[int]] = {}
+    for one in groups:
+        if one["least_text"] is not None:
+            texts = found.setdefault(route_key(one), set())
+            texts |= {one["least_text"], one["greatest_text"]}
+    return {key: texts.pop() if len(texts) == 1 else None for key, texts in found.items()}
+
+
 def _sources(
     changes: list[Row], truncates: list[Row], key_missing: int, number: int
 ) -> BatchSources:
@@ -264,32 +279,6 @@ def _sources(
         key_missing=key_missing,
         keys=keys,
     )
-
-
-def carried_of(rows: DataFrame, routes: set[RouteKey]) -> dict[RouteKey, list[CarriedColumn]]:
-    """Return the columns that messages of routes declare or show.
-
-    Of each route the most frequent ones are returned, more than a table may have.
-    """
-    place = F.struct(*position_columns())
-    has_columns = (is_change() | is_truncate()) & F.col(DECLARED).isNotNull()
-    groups = [F.col("op"), *source_columns()]
-    grouped = rows.where(has_columns).groupBy(*groups, F.col(DECLARED))
-    texts = grouped.agg(F.count("*").alias("rows"), F.min(place).alias("place"))
-    kinds = F.from_json(DECLARED, "map<string,string>")
-    each = texts.select("op", *NAMES, "rows", "place", F.posexplode(kinds))
-    first = F.min(F.struct("place", "pos")).alias("first")
-    sums = each.groupBy("op", *NAMES, "key", "value").agg(F.sum("rows").alias("rows"), first)
-    ranked = Window.partitionBy("op", *NAMES).orderBy(F.desc("rows"), "key", "value")
-    few = sums.withColumn("_rank", F.row_number().over(ranked)).where(F.col("_rank") <= _MOST_KINDS)
-    found: dict[RouteKey, list[CarriedColumn]] = {}
-    for one in few.collect():
-        if (route := route_key(one)) in routes:
-            kind = one["value"] if one["value"][:1] != "{" else msgspec.json.decode(one["value"])
-            at = (*one["first"]["place"], one["first"]["pos"])
-            column = CarriedColumn(one["key"], kind, one["rows"], at)
-            found.setdefault(route, []).append(column)
-    return found
 
 
 def known_log(

@@ -18,7 +18,7 @@ from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.at_once import merge_parts
 from changewire.engines.spark.merge.befores import moved
-from changewire.engines.spark.merge.facts import BatchFacts, carried_of
+from changewire.engines.spark.merge.facts import BatchFacts
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE
 from changewire.engines.spark.merge.options import ApplyOptions
@@ -95,7 +95,7 @@ class BatchMerge:
         )
         self._refuse_routes(routes)
         if self.options.are_auto:
-            columns = carried_of(self.rows, {*sources.route_keys})
+            columns = self.query.columns.of(self.rows, self.facts)
             sources = replace(sources, columns=columns)
         found, refusals = plans(
             routes,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import SparkSession
 
 from changewire.engines.settings import Settings
+from changewire.engines.spark.merge.carried import CarriedColumns
 from changewire.engines.spark.merge.clauses import layout_of
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.plan import There
@@ -27,12 +28,14 @@ class QueryTables:
         options: How changes are applied.
         there: The tables that were looked at.
         sessions: Sessions that merge tables at once.
+        columns: The columns of messages.
     """
 
     query: str
     options: ApplyOptions
     there: dict[Target, There | None] = field(default_factory=dict)
     sessions: list[SparkSession] = field(default_factory=list)
+    columns: CarriedColumns = field(default_factory=CarriedColumns)
 
     def of(self, spark: SparkSession, target: Target, settings: Settings) -> There | None:
         """Return a table; None if it does not exist."""

@@ -15,6 +15,7 @@ from changewire.engines.applied import KEYS, deletes_in, property_text
 from changewire.engines.errors import OutputError
 from changewire.engines.settings import Settings
 from changewire.engines.spark.log.rows import newest
+from changewire.engines.spark.merge.carried import carried_of
 from changewire.engines.spark.merge.clauses import Clauses, clauses_of
 from changewire.engines.spark.merge.constraints import (
     LENIENT,
@@ -23,7 +24,7 @@ from changewire.engines.spark.merge.constraints import (
     with_partitions,
 )
 from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
-from changewire.engines.spark.merge.facts import carried_of, facts_of_batch
+from changewire.engines.spark.merge.facts import facts_of_batch
 from changewire.engines.spark.merge.from_log import is_change, with_effects
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import FAILURE, is_row_of, row_values
@@ -98,10 +99,10 @@ class Replacing:
 
     def _shape(self, changes: DataFrame) -> Shape:
         """Return how the table has its rows afterwards."""
-        sources = facts_of_batch(changes, self.options).sources
+        facts = facts_of_batch(changes, self.options)
+        sources = facts.sources
         if self.options.are_auto:
-            columns = carried_of(changes, {*sources.route_keys})
-            sources = replace(sources, columns=columns)
+            sources = replace(sources, columns=carried_of(changes, facts))
         others = without_state(StructType(self._others()))
         keys = None if self.there.has_text else self.there.keys
         rules = SparkRules(self.table.format, None)
