@@ -86,6 +86,7 @@ def say_losses(outcome: Outcome, command: str | None, *, is_failure: bool, as_js
     if lines:
         style, texts = "red" if is_failure else "yellow", [in_flags(one, flags) for one in lines]
         notice("error" if is_failure else "note", texts, as_json=as_json, style=style)
+    flags["tables"] += " or --column"  # they set the same, and one of them was given
     for one in outcome.unmatched:
         text = in_flags(str(one), flags)
         notice("note", text, as_json=as_json, style="yellow")

@@ -46,7 +46,7 @@ def test_types_of_a_file_and_of_the_command_line(cli: Cli, folder: Path, engine:
         "decimal128(12, 2)",
         "date32[day]",
     ]
-    line = "--settings names d.u, and no table has such a name; tables are: d.t, t"
+    line = "--settings or --column names d.u, and no table has such a name; tables are: d.t, t"
     assert line in " ".join(ended.stderr.split())
     report = json.loads(folder.joinpath("out/report.json").read_text("utf-8"))
     assert report["unmatched"] == [{"option": "tables", "names": ["d.u"], "tables": ["d.t", "t"]}]
