@@ -188,14 +188,16 @@ class Replayed(NamedTuple):
     Attributes:
         dead_letters: Open dead letters that were decoded again.
         refused: Open refused changes that were applied again.
+        key_missing: Changes without a key that have one now, by `key_columns`.
         closed: Rows that were appended to the log, of elements that are valid by now.
-        left: Of these dead letters and refused changes, and of changes that dead letters are by
-            now, how many are still open.
+        left: Of these dead letters and changes, and of changes that dead letters are by now, how
+            many are still open.
         tables: How many rows were inserted, updated and deleted, and how many changes refused.
     """
 
     dead_letters: int
     refused: int
+    key_missing: int
     closed: int
     left: int
     tables: Mapping[str, int]

@@ -89,6 +89,7 @@ def test_what_is_open_is_replayed(cli: Cli) -> None:
     assert json.loads(ended.stdout) == {
         "dead_letters": 1,
         "refused": 1,
+        "key_missing": 0,
         "closed": 0,
         "left": 2,
         "tables": {"refused": 1},

@@ -40,7 +40,8 @@ def replay(
         str | None,
         text_option(
             metavar="SQL",
-            help="Condition on dead letters and refused changes, such as code = 'unknown-variant'.",
+            help="Condition on dead letters, refused changes and changes without a key, such as "
+            "code = 'unknown-variant'.",
         ),
     ] = None,
     table_format: TableFormatOption = None,
@@ -50,8 +51,9 @@ def replay(
 ) -> int:
     """Decode the dead letters of a log again, and apply refused changes again.
 
-    Elements that are valid now are appended to the log, which closes their dead letters, and merged
-    into the tables in their original order. The exit code is 1 if some are still open.
+    Changes without a key get one if --key-column names its columns. Elements that are valid now are
+    appended to the log, which closes their dead letters, and merged into the tables in their
+    original order. The exit code is 1 if some are still open.
 
     Example: changewire replay lake/ -f auto --target lake/tables/{table}
     """
@@ -77,14 +79,15 @@ def replay(
             return replayed(spark, how, Decoder(decode_options), where)
 
         done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
-    found = done.dead_letters + done.refused
+    found = done.dead_letters + done.refused + done.key_missing
     if as_json:
         Lines().write({**done._asdict(), "tables": dict(done.tables)})
     else:
+        keyed = f"{done.key_missing:,} changes got a key, " if done.key_missing else ""
         say(
             f"{max(found - done.left, 0):,} of {found:,} are valid now: "
             f"{done.dead_letters:,} dead letters and "
-            f"{done.refused:,} refused changes were tried, {done.left:,} are still open"
+            f"{done.refused:,} refused changes were tried, {keyed}{done.left:,} are still open"
         )
     return REJECTED if done.left else VALID
 

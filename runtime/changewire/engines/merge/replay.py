@@ -1,4 +1,4 @@
-"""Dead letters and refused changes, once more: what is valid by now goes into log and tables."""
+"""Replays of dead letters, refused changes and changes without a key, without Spark."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import Replayed
 from changewire.engines.arrow.queries import dead_letters, refused
 from changewire.engines.decode import Decoder
+from changewire.engines.keys import with_keys
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import (
     ATTEMPT,
@@ -46,7 +48,8 @@ def replay(
 ) -> Replayed:
     """Decode dead letters again, and apply again the changes that the target refused.
 
-    What dead letters are by now is appended to the log, and so are refused changes once more. Then
+    What dead letters are by now is appended to the log, and so are refused changes once more, and
+    changes without a key that have one by `key_columns`. Then
     the changes that tables lack are merged, in their original order, so what is newer in a table
     stays. A replay that was killed is simply run again. All open dead letters and refused changes
     must fit into memory.
@@ -56,7 +59,7 @@ def replay(
         format: Public name of the format. This and the options are those of `apply_changes`, now
             with what makes the messages valid.
         target: Path of the tables.
-        where: Condition in SQL on dead letters and refused changes, such as
+        where: Condition in SQL on dead letters, refused changes and changes without a key, such as
             ``"code = 'unknown-variant'"``; None for all.
         **options: See `ApplyKeywords`.
 
@@ -80,27 +83,29 @@ def replayed(options: LocalOptions, decoder: Decoder, where: str | None) -> Repl
     refusals = meeting(place, refused(place, target=target), REFUSED, mine)
     # What has no position stays open: no row could close it.
     decoded = _elements(placed(letters), decoder)
+    keyed = _keyed(log, decoder.decode_options, where)
     appended: list[pa.Table] = []
 
     def append() -> None:
         log.refresh()
         rows = _new(log, decoded, letters)
         again = _changes(log, placed(refusals))
-        appended[:] = [rows, again]
-        if len(rows) or len(again):
-            log.append(pa.concat_tables([rows, again]))
+        named = log_rows(log.lacking(keyed))
+        appended[:] = [rows, again, named]
+        if any(map(len, appended)):
+            log.append(pa.concat_tables(appended))
 
     retried(place, append)
     done = applied(log, options)
-    rows, again = appended
+    rows, again, named = appended
     open_refusals = {*places_of(placed(refused(place, target=target)))}
     open_letters = {*places_of(placed(dead_letters(place)))}
     tried = {*places_of(placed(refusals))}
-    left = len(open_refusals & (tried | {*places_of(rows)}))
+    left = len(open_refusals & {*tried, *places_of(rows), *places_of(named)})
     left += len(open_letters & {*places_of(placed(letters))})
     left += sum(len(one) - len(placed(one)) for one in (letters, refusals))
-    closed = len(rows) + len({*places_of(again)} - open_refusals)
-    return Replayed(len(letters), len(refusals), closed, left, done.counts)
+    closed = len(rows) + len({*places_of(again)} - open_refusals) + len(named)
+    return Replayed(len(letters), len(refusals), len(named), closed, left, done.counts)
 
 
 def _elements(letters: pa.Table, decoder: Decoder) -> pa.Table:
@@ -147,3 +152,14 @@ def _changes(log: LocalLog, refusals: pa.Table) -> pa.Table:
     place = schema.get_field_index(ATTEMPT)
     later = pc.add(found[ATTEMPT], pa.scalar(1, pa.int32()))
     return found.set_column(place, schema.field(ATTEMPT), later)
+
+
+def _keyed(log: LocalLog, options: DecodeOptions, where: str | None) -> pa.Table:
+    """Return changes without a key that the log has, each with the key that it has now."""
+    schema = log_schema()
+    found = schema.empty_table()
+    if options.key_columns is not None:
+        condition = f"key IS NULL AND ({where or _EVERY})"
+        parts = log.selected(LOG_COLUMNS, [CHANGE], condition)
+        found = pa.concat_tables([found, *(part.cast(schema) for part in parts)])
+    return with_keys(placed(found), options).drop_columns([ATTEMPT])

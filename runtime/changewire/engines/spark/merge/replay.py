@@ -1,16 +1,19 @@
-"""Dead letters and refused changes, once more: what is valid by now is merged in its own order."""
+"""Replays of dead letters, refused changes and changes without a key, in Spark."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import Replayed
 from changewire.engines.decode import Decoder
+from changewire.engines.keys import with_keys
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
 from changewire.engines.options import ApplyKeywords, asked
@@ -18,6 +21,7 @@ from changewire.engines.spark.decode import mapped
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import (
     is_placed,
+    lacking,
     log_rows,
     of_target,
     open_letters,
@@ -38,6 +42,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _AGAIN: Final = "_again"
+"""Column: the attempt that a row is in the log."""
+
+_WAS_REFUSED: Final = "_was_refused"
+"""Column: whether it is a change that the target refused."""
 
 
 def replay(
@@ -53,8 +61,9 @@ def replay(
 ) -> Replayed:
     """Decode dead letters again, and apply again the changes that the target refused.
 
-    What is valid by now is merged into tables in its original order, so what is newer there stays,
-    and then appended to the log, which closes it. A replay that was killed is simply run again.
+    Changes without a key get one if `key_columns` names its columns. What is valid by now is merged
+    into tables in its original order, so what is newer there stays, and then appended to the log,
+    which closes it. A replay that was killed is simply run again.
 
     Args:
         spark: The session.
@@ -63,7 +72,7 @@ def replay(
             with what makes the messages valid.
         target: Path or name of the tables.
         checkpoint: Folder of the checkpoint of the query that the tables belong to.
-        where: Condition in SQL on dead letters and refused changes, such as
+        where: Condition in SQL on dead letters, refused changes and changes without a key, such as
             ``"code = 'unknown-variant'"``; None for all.
         table_format: Format of log and tables.
         **options: See `ApplyKeywords`.
@@ -92,9 +101,11 @@ def replayed(
     with batch_settings(spark) as partitions:
         # What has no position stays open: no row could close it.
         decoded = _elements(letters.where(is_placed()), whole, decoder)
-        decoded = decoded.withColumn(_AGAIN, F.lit(0))
+        decoded = _decoded(decoded, F.lit(1), was_refused=False)
         again = _changes(refusals.where(is_placed()), whole)
-        rows = decoded.unionByName(again, allowMissingColumns=True).localCheckpoint()
+        keyed = _keyed(whole.where(condition), whole, decoder.decode_options).localCheckpoint()
+        rows = decoded.unionByName(again, allowMissingColumns=True)
+        rows = rows.unionByName(keyed, allowMissingColumns=True).localCheckpoint()
         facts = facts_of_batch(rows, options)
         known = known_log(
             whole,
@@ -102,7 +113,7 @@ def replayed(
             with_truncates=options.tables.apply_truncates,
             table_format=log.table_format,
         )
-        landed = whole.unionByName(log_rows(rows.drop(_AGAIN)), allowMissingColumns=True)
+        landed = whole.unionByName(log_rows(rows), allowMissingColumns=True)
         merge = BatchMerge(QueryTables(query, options), known, rows, facts, landed, partitions)
         merge.tables()
         closed = _closed(rows, merge, target).localCheckpoint()
@@ -111,7 +122,8 @@ def replayed(
             log.append(closed, f"{query}-replay", time.time_ns())
     after = letters.unionByName(refusals).unionByName(closed, allowMissingColumns=True)
     left = open_letters(after).count() + open_refusals(after).count()
-    return Replayed(letters.count(), refusals.count(), number, left, dict(+merge.tally.counts))
+    tried = letters.count(), refusals.count(), keyed.count()
+    return Replayed(*tried, number, left, dict(+merge.tally.counts))
 
 
 def _elements(letters: DataFrame, log: DataFrame, decoder: Decoder) -> DataFrame:
@@ -129,12 +141,29 @@ def _elements(letters: DataFrame, log: DataFrame, decoder: Decoder) -> DataFrame
 
 
 def _changes(refusals: DataFrame, log: DataFrame) -> DataFrame:
-    """Return refused changes as decoded rows; `_AGAIN` is the attempt that was refused."""
+    """Return refused changes as decoded rows."""
     changes = log.where(F.col("kind") == CHANGE)
     found = _matching(changes, refusals, (*ELEMENT_PLACE, ATTEMPT), "left_semi")
-    found = with_effects(found)
-    again = {_AGAIN: F.col(ATTEMPT) + 1, "elements": F.lit(1)}
-    return found.withColumns(again).drop(ATTEMPT, "version")
+    return _decoded(with_effects(found), F.col(ATTEMPT) + 1, was_refused=True)
+
+
+def _keyed(rows: DataFrame, log: DataFrame, options: DecodeOptions) -> DataFrame:
+    """Return changes without a key that the log has, as decoded rows with the key they have now."""
+    is_keyless = (F.col("kind") == CHANGE) & F.col("key").isNull() & is_placed()
+    is_keyless &= F.lit(options.key_columns is not None)
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from with_keys(pa.Table.from_batches([batch]), options).to_batches()
+
+    found = rows.where(is_keyless).dropDuplicates([*ELEMENT_PLACE]).mapInArrow(each, rows.schema)
+    return _decoded(lacking(found, log), F.col(ATTEMPT), was_refused=False)
+
+
+def _decoded(rows: DataFrame, attempt: Column, *, was_refused: bool) -> DataFrame:
+    """Return rows with the attempt that they become."""
+    added = {_AGAIN: attempt, _WAS_REFUSED: F.lit(was_refused)}
+    return rows.withColumns(added).drop(ATTEMPT, "version")
 
 
 def _matching(rows: DataFrame, others: DataFrame, names: Sequence[str], how: str) -> DataFrame:
@@ -149,11 +178,9 @@ def _closed(rows: DataFrame, merge: BatchMerge, target: str) -> DataFrame:
 
     A change that is refused again is not appended: its last refusal stays open.
     """
-    attempt = F.greatest(_AGAIN, F.lit(1))
-    refused = merge.refused_changes()
+    attempt, refused = F.col(_AGAIN), merge.refused_changes()
     if refused is None:
         return log_rows(rows, attempt)
-    again = refused.where(F.col(_AGAIN) > 0)
-    valid = _matching(rows, again, ELEMENT_PLACE, "left_anti")
-    new = refused_rows(refused.where(F.col(_AGAIN) == 0), F.col(WHY), target, F.lit(1))
+    valid = _matching(rows, refused.where(_WAS_REFUSED), ELEMENT_PLACE, "left_anti")
+    new = refused_rows(refused.where(~F.col(_WAS_REFUSED)), F.col(WHY), target, attempt)
     return log_rows(valid, attempt).unionByName(new)

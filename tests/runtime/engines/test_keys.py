@@ -1,0 +1,180 @@
+"""Changes that are in a log without a key, whose columns are named later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from deltalake import DeltaTable
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.runtime.engines.merge.lake import Lake
+from tests.runtime.engines.merge.messages import message, records
+from tests.runtime.engines.merge_local.lake import Lake as LocalLake
+
+import changewire.arrow as cwa
+import changewire.delta as cwd
+import changewire.spark as cws
+from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.keys import with_keys
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from changewire.engines.applied import Replayed
+
+FORMAT = "dataworks-json"
+VALUES = {
+    "LONG": st.integers(-(2**63), 2**63 - 1),
+    "STRING": st.text(max_size=4),
+    "DOUBLE": st.floats(allow_nan=False, allow_infinity=False),
+    "DATE": st.integers(0, 2**41),
+}
+KEY = ("id", "k'\"")
+BARE: dict[str, Any] = {"table": "bare", "key": ()}
+
+FIRST = records(
+    message("INSERT", 1, {"id": 1, "name": "first"}, **BARE),
+    message("INSERT", 2, {"id": 2, "name": "moves"}, **BARE),
+    message("UPDATE_AFTER", 3, {"id": 3, "name": "moved"}, before={"id": 2}, **BARE),
+    message("INSERT", 4, {"id": None, "name": "never"}, **BARE),
+    message("DELETE", 9, {"id": 1}, **BARE),
+    message("INSERT", 5, {"id": 4, "name": "doubled"}, **BARE),
+    message("INSERT", 5, {"id": 4, "name": "doubled"}, **BARE),
+    message("INSERT", 1, {"id": 1}, table="other", key=()),
+    message("INSERT", 1, {"id": 1, "name": "has a key"}),
+    b"{",
+)
+"""What lands without keys, but for one change."""
+
+LATER = records(message("INSERT", 8, {"id": 3, "name": "newer"}, **BARE), start=100)
+"""What lands with keys, before the others get theirs."""
+
+KEYS = {"d.bare": ["id"]}
+LEFT = [(3, None), (7, None), (8, 0)]
+"""Offsets of changes whose newest attempt has no key, and of the one that always had one."""
+
+
+def attempts(log: str) -> list[tuple[int, int | None]]:
+    """Return the offset of each change of a log, and which of its attempts has a key."""
+    rows = (
+        DeltaTable(log).to_pyarrow_table(columns=["kind", "offset", "attempt", "key"]).to_pylist()
+    )
+    found: dict[int, int | None] = {}
+    for row in sorted(rows, key=lambda row: (row["offset"], row["attempt"])):
+        if row["kind"] == "change":
+            found[row["offset"]] = None if row["key"] is None else row["attempt"]
+    return sorted(found.items())
+
+
+def check_scene(
+    replay: Callable[..., Replayed], rows: Callable[[], dict[Any, str]], log: str
+) -> None:
+    """Check what replays make of the changes, first of one of them, then of all."""
+    assert rows() == {3: "newer"}
+    done = replay(key_columns=KEYS, where="partition = 0 AND sequence.major = 5")
+    assert (done.dead_letters, done.key_missing, done.closed, done.left) == (0, 2, 2, 0)
+    assert rows() == {3: "newer", 4: "doubled"}
+    done = replay(key_columns=KEYS)
+    assert (done.dead_letters, done.key_missing, done.closed, done.left) == (1, 4, 4, 1)
+    assert rows() == {3: "newer", 4: "doubled"}
+    for keys in ({"key_columns": KEYS}, {}):
+        done = replay(**keys)
+        assert (done.dead_letters, done.key_missing, done.closed, done.left) == (1, 0, 0, 1)
+    mended = [(offset, 1) for offset in (0, 1, 2, 4, 5, 6)]
+    assert attempts(log) == sorted([*mended, *LEFT, (100, 0)])
+    assert cwa.unapplied(log).to_pylist() == [
+        {"table": "d.bare", "refused": 0, "key_missing": 1},
+        {"table": "d.other", "refused": 0, "key_missing": 1},
+    ]
+
+
+def test_keys_that_are_named_later(tmp_path: Path) -> None:
+    """A replay brings the changes into their table, in their order, once."""
+    lake = LocalLake(tmp_path)
+    lake.apply_records(FIRST)
+    lake.apply_records(LATER, key_columns=KEYS)
+
+    def local(**options: Any) -> Replayed:
+        return cwd.replay(**lake.places, format=FORMAT, row_schema="json", **options)
+
+    def rows() -> dict[Any, str]:
+        return {number: row["name"] for number, row in lake.json_rows("bare").items()}
+
+    check_scene(local, rows, lake.places["log"])
+    assert len(cwd.verify(**lake.places)) == 0
+
+
+def test_keys_that_are_named_later_in_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """The same as without Spark."""
+    lake = Lake(tmp_path)
+    lake.send_records(FIRST)
+    lake.apply_messages(spark, format=FORMAT)
+    lake.send_records(LATER)
+    lake.apply_messages(spark, format=FORMAT, key_columns=KEYS)
+
+    def replay(**options: Any) -> Replayed:
+        return lake.replay(spark, format=FORMAT, **options)
+
+    def rows() -> dict[Any, str]:
+        found = lake.table(spark, "bare").where("NOT _changewire.deleted").collect()
+        return {row["id"]: row["name"] for row in (json.loads(one["row"]) for one in found)}
+
+    check_scene(replay, rows, lake.places["log"])
+    places = {name: one for name, one in lake.places.items() if name != "log"}
+    assert cws.verify(spark, lake.places["log"], **places).collect() == []
+
+
+def test_a_key_that_a_table_refuses_stays_open(spark: SparkSession, tmp_path: Path) -> None:
+    """Both engines append the change with its key, and its refusal, which a replay mends."""
+    texts = {"id": "STRING", "name": "STRING"}
+    first = records(
+        message("INSERT", 1, {"id": 1, "name": "a"}),
+        message("INSERT", 2, {"id": "x", "name": "b"}, types=texts, key=()),
+    )
+    kind = pa.schema([("id", pa.int64()), ("name", pa.string())])
+    local, lake = LocalLake(tmp_path / "local"), Lake(tmp_path / "spark")
+    given: dict[str, Any] = {"format": FORMAT, "row_schema": kind}
+    local.apply_records(first, row_schema=kind)
+    lake.send_records(first)
+    lake.apply_messages(spark, **given)
+
+    def without_spark(**options: Any) -> Replayed:
+        return cwd.replay(**local.places, **given, **options)
+
+    def in_spark(**options: Any) -> Replayed:
+        return lake.replay(spark, **given, **options)
+
+    logs = local.places["log"], lake.places["log"]
+    for replay, log in zip((without_spark, in_spark), logs, strict=True):
+        done = replay(key_columns=["id"])
+        assert (done.key_missing, done.left) == (1, 1)
+        assert cwa.refused(log)["attempt"].to_pylist() == [1]
+        done = replay(key_columns=["id"])
+        assert (done.refused, done.key_missing, done.closed, done.left) == (1, 0, 0, 1)
+
+
+@pytest.mark.parametrize("image", ["full", "patch"])
+@given(data=st.data(), op=st.sampled_from(["INSERT", "UPDATE_AFTER", "DELETE"]))
+def test_keys_are_those_of_decoding(image: Any, data: st.DataObject, op: str) -> None:
+    """A change gets the key and the effect that it would have, had its key been known."""
+    kinds = {name: data.draw(st.sampled_from([*VALUES])) for name in KEY}
+    each = {name: st.none() | VALUES[kind] for name, kind in kinds.items()}
+    values = (
+        st.fixed_dictionaries(each) if image == "full" else st.fixed_dictionaries({}, optional=each)
+    )
+    value = message(op, 1, data.draw(values), before=data.draw(values), types=kinds, key=())
+    bare, known = (
+        cwa.decode(value, format=FORMAT, row_image=image, key_columns=keys).rows.read_all()
+        for keys in (None, [*KEY])
+    )
+    bare = bare.filter(pc.equal(bare["kind"], "change"))
+    keyed = with_keys(bare, DecodeOptions(FORMAT, image, key_columns=[*KEY]))
+    names = ["key", "before_key", "effect"]
+    expected = known.filter(pc.is_valid(known["key"]))
+    assert keyed.select(names).to_pylist() == expected.select(names).to_pylist()
