@@ -37,7 +37,7 @@ def with_effects(rows: pa.Table) -> pa.Table:
         return rows
     found: dict[str, list[Any]] = {n: rows[n].to_pylist() for n in (EFFECT, "key", "before_key")}
     for place in pc.indices_nonzero(lacks).to_pylist():
-        change = _change(rows.slice(place, 1).to_pylist()[0])
+        change = logged_change(rows.slice(place, 1).to_pylist()[0])
         found[EFFECT][place] = effect_of(change)
         for name in ("key", "before_key"):
             key = getattr(change, name)
@@ -57,18 +57,18 @@ def names_of(key: str, before: str | None, after: str | None) -> list[str]:
 
 def effects_of_logged(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the effects of a change on rows of tables, by its row in a log."""
-    return _rows_of(_change(row))
+    return _rows_of(logged_change(row))
 
 
-def _change(row: Mapping[str, Any]) -> ChangeRow:
+def logged_change(row: Mapping[str, Any]) -> ChangeRow:
     """Return a change by its row in a log; whole rows are not read."""
-    attributes, sequence = _parsed(row["attributes"]) or {}, row["sequence"]
-    read = _is_there if attributes.get("row_image", "full") == "full" else _parsed
+    attributes, sequence = json_object(row["attributes"]) or {}, row["sequence"]
+    read = _is_there if attributes.get("row_image", "full") == "full" else json_object
     return ChangeRow(
         op=row["op"],
         source=Source(**row["source"]),
-        key=_parsed(row["key"]),
-        before_key=_parsed(row["before_key"]),
+        key=json_object(row["key"]),
+        before_key=json_object(row["before_key"]),
         before=read(row["before"]),
         after=read(row["after"]),
         sequence=None if sequence is None else Sequence(**sequence),
@@ -76,7 +76,8 @@ def _change(row: Mapping[str, Any]) -> ChangeRow:
     )
 
 
-def _parsed(text: str | None) -> dict[str, Any] | None:
+def json_object(text: str | None) -> dict[str, Any] | None:
+    """Return an object of JSON text with exact numbers; None for None."""
     return None if text is None else _decode(text)
 
 
