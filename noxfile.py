@@ -63,6 +63,7 @@ LOWEST = (
     "runtime/changes/test_aerospike_digest",
     *("runtime/codec/test_round_trip", "runtime/codec/test_verdicts"),
     *("runtime/engines/merge_local/test_constraints", "runtime/engines/merge_local/test_runs"),
+    *("runtime/engines/merge_local/test_verify", "runtime/engines/test_arrays"),
     *("runtime/engines/merge/test_once", "runtime/engines/stream/test_once"),
     *("runtime/engines/test_arrow", "runtime/engines/test_spark_engine"),
     *("runtime/kafka/test_on_a_broker", "runtime/kafka/test_serializer"),

@@ -29,7 +29,7 @@ def _one_of_a_batch(m: Json) -> bytes:
 
 
 _ZOE: Final = "ë".encode()
-_DEEP: Final = b"[" * 2000 + b"]" * 2000
+_DEEP: Final = b"[" * 30_000 + b"]" * 30_000
 
 DAMAGES: Final[tuple[tuple[str, Alteration], ...]] = (
     ("truncated", cut(40)),

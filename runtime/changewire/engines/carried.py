@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from changewire.changes.connect.reads import UNDECLARED_FIELD
 from changewire.changes.contradictions import UNDECLARED
+from changewire.engines.arrays import indices_of
 from changewire.engines.declared import VOID
 from changewire.engines.layout import CHANGE, DECLARED
 from changewire.engines.native import carried_of
@@ -122,6 +123,6 @@ def carried(afters: pa.Array, attributes: pa.Array) -> pa.Array:
         if not pc.any(declined).as_py():
             return texts
         found = texts.to_pylist()
-    for index in pc.indices_nonzero(declined).to_pylist():
+    for index in indices_of(declined):
         found[index] = text_of_row(afters[index].as_py(), attributes[index].as_py())
     return pa.array(found, pa.string())

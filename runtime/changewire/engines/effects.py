@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
+from changewire.engines.arrays import indices_of
 from changewire.engines.carried import with_carried
 from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.tables.keys import key_text
@@ -36,7 +37,7 @@ def with_effects(rows: pa.Table) -> pa.Table:
     if not pc.any(lacks).as_py():
         return rows
     found: dict[str, list[Any]] = {n: rows[n].to_pylist() for n in (EFFECT, "key", "before_key")}
-    for place in pc.indices_nonzero(lacks).to_pylist():
+    for place in indices_of(lacks):
         change = logged_change(rows.slice(place, 1).to_pylist()[0])
         found[EFFECT][place] = effect_of(change)
         for name in ("key", "before_key"):

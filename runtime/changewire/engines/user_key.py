@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.vendors import USER_KEY_COLUMN, USER_KEY_SYSTEM
+from changewire.engines.arrays import indices_of
 from changewire.engines.carried import RAW_MEMBERS
 from changewire.engines.layout import EFFECT
 from changewire.engines.typed.auto import CarriedColumn
@@ -41,7 +42,7 @@ def with_user_keys(rows: pa.Table) -> pa.Table:
         return rows
     afters = rows["after"].to_pylist()
     attributes = rows["attributes"].to_pylist()
-    for place in pc.indices_nonzero(pc.fill_null(is_one, False)).to_pylist():  # noqa: FBT003
+    for place in indices_of(is_one):
         afters[place] = _with_user_key(afters[place], attributes[place])
     return rows.set_column(rows.column_names.index("after"), "after", pa.array(afters, pa.string()))
 

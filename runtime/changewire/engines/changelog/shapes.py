@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.arrays import as_array
 from changewire.engines.changelog.effects import EFFECT, Effect, place_text
 from changewire.engines.changelog.keys import parsed
 from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked, with_key
 from changewire.engines.layout import DECLARED
-from changewire.engines.typed.fit import Fit, Texts, as_array
+from changewire.engines.typed.fit import Fit, Texts
 from changewire.engines.typed.fitted import built, fitted_texts
 from changewire.engines.typed.own import USUAL, RowOptions
 from changewire.engines.typed.schemas import RowsAs, given_columns

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from changewire.changes.vendors import USER_KEY_COLUMN
+from changewire.engines.arrays import indices_of
 from changewire.engines.changelog.effects import LoggedImages, update_of
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import with_effects
@@ -111,7 +112,7 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
         if known.has_befores:
             _add_images(groups, mine)
         is_whole = pc.or_(pc.equal(mine["op"], DELETE), pc.is_valid(mine["before_key"]))
-        take(mutations_of(mine, pc.indices_nonzero(is_whole).to_pylist()))
+        take(mutations_of(mine, indices_of(is_whole)))
     take(pa.Table.from_pylist([*_all(_deletes(groups))], MUTATIONS))
     return found
 

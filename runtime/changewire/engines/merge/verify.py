@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from changewire.engines.arrays import indices_of
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.log import REFUSED
@@ -173,7 +174,7 @@ def _different(
     is_same: Any = pa.array([True] * len(pairs), pa.bool_())
     for name in shape.schema.names:
         is_same = pc.and_(is_same, _are_equal(ours[name], theirs[name]))
-    suspects = pc.indices_nonzero(pc.invert(is_same)).to_pylist()
+    suspects = indices_of(pc.invert(is_same))
     return [pairs[n] for n in suspects if _values(ours, n, shape) != _values(theirs, n, shape)]
 
 

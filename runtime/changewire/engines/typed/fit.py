@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.arrays import Column, indices_of
 from changewire.engines.native import fit_of, merged
 from changewire.engines.typed.fitted import (
     Fitting,
@@ -34,13 +35,8 @@ from changewire.engines.typed.readings import (
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.routing import Refusal
 
-Texts: TypeAlias = pa.Array | pa.ChunkedArray
+Texts: TypeAlias = Column
 """A column of JSON text."""
-
-
-def as_array(texts: Texts) -> pa.Array:
-    """Return a column as one array."""
-    return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
 class FittedColumns(NamedTuple):
@@ -159,7 +155,7 @@ class Fit:
         rounded = pa.repeat(pa.scalar(0, pa.int32()), len(made))
         columns += [rounded, pa.nulls(len(made), pa.string())]
         found = pa.RecordBatch.from_arrays(columns, schema=self._schema)
-        declined = pc.indices_nonzero(is_declined).to_pylist()
+        declined = indices_of(is_declined)
         if not declined:
             return found, {}
         others, failures = self._by_cells([column.filter(is_declined) for column in texts])
