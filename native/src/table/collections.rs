@@ -41,18 +41,14 @@ impl Walk<'_, '_> {
 
     pub fn row(&mut self, row: &RowNode, levels: u32) -> Done<Slot> {
         let first = self.reserve(row.items.len());
-        let (mut part, mut noted) = (0, self.begin_notes());
+        let mut part = 0;
         self.elements(b'[', b']', |walk| {
             let item = *row.items.get(part).ok_or(Why::Text)?;
             walk.tape.slots[first + part] = walk.value(item, levels)?;
-            walk.end_part(part, &mut noted);
             part += 1;
             Ok(())
         })?;
-        let slot = valid(part == row.items.len(), Slot { first: short(first)?, ..of_kind(Kind::Array) })?;
-        let parts = row.item_uses.iter().map(Vec::as_slice).enumerate();
-        self.end_notes(&slot, &row.uses, false, parts, &noted)?;
-        Ok(slot)
+        valid(part == row.items.len(), Slot { first: short(first)?, ..of_kind(Kind::Array) })
     }
 
     /// Read an object: its slots are the property of any name, and the entries as a map.
@@ -61,27 +57,22 @@ impl Walk<'_, '_> {
     pub fn flat(&mut self, flat: &Flat, levels: u32) -> Done<Slot> {
         let fields = self.reserve(2);
         let (mark, mut entries) = (self.names.open(), Linked::default());
-        let (mut is_found, mut noted) = (false, self.begin_notes());
+        let mut is_found = false;
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
             walk.scan.name(name, mark, walk.names)?;
             if walk.scan.peek() != Some(b'{') || !walk.has_needed(flat, levels)? {
-                walk.entry(name, flat.entries, levels, &mut entries)?;
-                walk.end_part(1, &mut noted);
-                return Ok(());
+                return walk.entry(name, flat.entries, levels, &mut entries);
             }
             if std::mem::replace(&mut is_found, true) {
                 return Err(Why::Text);
             }
             walk.tape.slots[fields] = walk.value(flat.of, levels)?;
-            walk.end_part(0, &mut noted);
             Ok(())
         })?;
         self.names.close(mark);
         self.tape.slots[fields + 1] = Slot { first: entries.first, ..of_kind(Kind::Object) };
-        let slot = valid(is_found, Slot { first: short(fields)?, ..of_kind(Kind::Object) })?;
-        self.end_notes(&slot, &[], false, [(0, [].as_slice()), (1, &[])].into_iter(), &noted)?;
-        Ok(slot)
+        valid(is_found, Slot { first: short(fields)?, ..of_kind(Kind::Object) })
     }
 
     /// Tell whether the object that the cursor stands on has all properties that are needed.
@@ -101,7 +92,7 @@ impl Walk<'_, '_> {
         let has = |arm: &RowArm| arm.tags.contains(&tags);
         let is_known = rows.arms.iter().any(has);
         let (scan, mark) = (self.scan.clone(), self.names.open());
-        let (slots, uses) = (self.tape.slots.len(), self.tape.uses.len());
+        let slots = self.tape.slots.len();
         let mut found = Err(Why::Text);
         for (place, arm) in (0..).zip(&rows.arms) {
             let is_it = if is_known { has(arm) } else { arm.tags.is_empty() };
@@ -111,7 +102,6 @@ impl Walk<'_, '_> {
             self.scan = scan.clone();
             self.names.close(mark);
             self.tape.slots.truncate(slots);
-            self.tape.uses.truncate(uses);
             found = self.rule(arm.node, levels).map(|slot| Slot { value: place, ..slot });
             if found.is_ok() {
                 break;

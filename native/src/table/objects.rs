@@ -2,7 +2,6 @@
 
 use super::node::Union;
 use super::tape::{Message, Slot, short};
-use super::uses::Noted;
 use super::walk::{Walk, of_kind, of_text};
 use crate::json::names::MOST;
 use crate::json::scan::{Kind, Text};
@@ -17,7 +16,6 @@ struct OpenObject {
     arm: Option<usize>,
     /// A bit for each field that it has.
     seen: u64,
-    noted: Noted,
 }
 
 impl Walk<'_, '_> {
@@ -25,7 +23,7 @@ impl Walk<'_, '_> {
     pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
         let arm = if union.tag.is_none() { Some(0) } else { None };
         let first = self.reserve(union.names.len());
-        let mut object = OpenObject { first, arm, seen: 0, noted: self.begin_notes() };
+        let mut object = OpenObject { first, arm, seen: 0 };
         let mut next = 0;
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
@@ -41,11 +39,7 @@ impl Walk<'_, '_> {
             return Err(Why::Text);
         }
         let value = i64::try_from(place).map_err(|_| Why::Size)?;
-        let slot = Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) };
-        let is_unknown = union.is_root && !self.tape.extras.is_empty();
-        let parts = arm.fields.iter().map(|field| (*field, arm.field_uses[*field].as_slice()));
-        self.end_notes(&slot, &arm.uses, is_unknown, parts, &object.noted)?;
-        Ok(slot)
+        Ok(Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) })
     }
 
     /// Read a field of an object; if arms read it differently, the tag is looked for behind it.
@@ -59,7 +53,6 @@ impl Walk<'_, '_> {
         }
         let node = object.arm.map_or(union.same[field], |arm| union.arms[arm].nodes[field]);
         self.tape.slots[object.first + field] = self.value(node.ok_or(Why::Text)?, levels)?;
-        self.end_part(field, &mut object.noted);
         Ok(())
     }
 

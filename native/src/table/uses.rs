@@ -2,74 +2,71 @@
 
 use std::sync::Arc;
 
-use super::node::Use;
+use super::Table;
+use super::node::{Rule, Use};
 use super::tape::{Message, Slot};
-use super::walk::Walk;
+use super::walk::arm_at;
+use crate::json::scan::Kind;
 use crate::why::{Done, Why};
 
 /// Stands for properties that a schema does not name.
 const UNKNOWN: &str = "unknown-property";
 
-/// What was noted of the parts of a value while they were read.
-pub struct Noted {
-    /// How many leniencies there were before.
-    start: usize,
-    /// Parts that needed some, and how many there were behind each.
-    ends: Vec<(usize, usize)>,
+impl Table {
+    /// Add the leniencies that a value of a node needed: first its own, then for each of its parts those of
+    /// the place where the part stands, and those of the part.
+    pub fn uses(&self, node: usize, slot: &Slot, message: &Message, found: &mut Vec<Arc<str>>) -> Done {
+        let part = |found: &mut Vec<Arc<str>>, uses: &[Use], node: usize, index: usize| {
+            let value = message.field(slot, index);
+            if value.is_absent() {
+                return Ok(());
+            }
+            needed(uses, value, message, found)?;
+            self.uses(node, value, message, found)
+        };
+        match &self.nodes[node].rule {
+            Rule::Row(row) => {
+                needed(&row.uses, slot, message, found)?;
+                let mut parts = row.item_uses.iter().zip(&row.items).enumerate();
+                parts.try_for_each(|(index, (uses, node))| part(found, uses, *node, index))
+            }
+            Rule::Union(union) => {
+                let arm = arm_at(&union.arms, slot)?;
+                needed(&arm.uses, slot, message, found)?;
+                if union.is_root && !message.tape.extras.is_empty() {
+                    found.push(Arc::from(UNKNOWN));
+                }
+                let mut nodes = arm.fields.iter().filter_map(|field| Some((*field, arm.nodes[*field]?)));
+                nodes.try_for_each(|(field, node)| part(found, &arm.field_uses[field], node, field))
+            }
+            Rule::Flat(flat) => {
+                part(found, &[], flat.of, 0)?;
+                let mut entries = message.members(message.field(slot, 1));
+                entries.try_for_each(|(_, entry)| self.uses(flat.entries, entry, message, found))
+            }
+            Rule::Rows(rows) => self.uses(arm_at(&rows.arms, slot)?.node, slot, message, found),
+            Rule::List(of) => {
+                message.elements(slot).try_for_each(|element| self.uses(*of, element, message, found))
+            }
+            Rule::Nullable(of) if slot.kind != Kind::Null => self.uses(*of, slot, message, found),
+            Rule::Repeated(_) => {
+                message.known(slot).into_iter().for_each(|known| found.extend_from_slice(&known.tape.uses));
+                Ok(())
+            }
+            Rule::Map(of) => {
+                message.members(slot).try_for_each(|(_, value)| self.uses(*of, value, message, found))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
-impl Walk<'_, '_> {
-    pub fn begin_notes(&self) -> Noted {
-        Noted { start: self.tape.uses.len(), ends: Vec::new() }
-    }
-
-    /// End a part of a value, by its index.
-    pub fn end_part(&self, part: usize, noted: &mut Noted) {
-        let (end, last) = (self.tape.uses.len(), noted.ends.last().map_or(noted.start, |(_, end)| *end));
-        if end > last {
-            noted.ends.push((part, end));
+/// Add the leniencies whose conditions a value meets.
+fn needed(uses: &[Use], slot: &Slot, message: &Message, found: &mut Vec<Arc<str>>) -> Done {
+    for each in uses {
+        if each.condition.holds(slot, message).ok_or(Why::Meaning)? {
+            found.push(Arc::clone(&each.name));
         }
     }
-
-    /// End a value: before what its parts noted come leniencies of its own and, before those of each part,
-    /// leniencies of the place where the part stands.
-    pub fn end_notes<'u>(
-        &mut self,
-        slot: &Slot,
-        uses: &[Use],
-        is_unknown: bool,
-        parts: impl Iterator<Item = (usize, &'u [Use])>,
-        noted: &Noted,
-    ) -> Done {
-        let within = self.tape.uses.split_off(noted.start);
-        self.note(uses, slot)?;
-        if is_unknown {
-            self.tape.uses.push(Arc::from(UNKNOWN));
-        }
-        for (part, uses) in parts {
-            let value = self.tape.slots[slot.first as usize + part];
-            if !value.is_absent() {
-                self.note(uses, &value)?;
-            }
-            let mut start = 0;
-            for (of, end) in &noted.ends {
-                let end = end - noted.start;
-                if *of == part {
-                    self.tape.uses.extend_from_slice(&within[start..end]);
-                }
-                start = end;
-            }
-        }
-        Ok(())
-    }
-
-    fn note(&mut self, uses: &[Use], slot: &Slot) -> Done {
-        for each in uses {
-            let message = Message { text: self.scan.text, tape: self.tape };
-            if each.condition.holds(slot, &message).ok_or(Why::Meaning)? {
-                self.tape.uses.push(Arc::clone(&each.name));
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Table;
 use super::node::Rule;
-use super::tape::{ABSENT, Known, Slot, Tape, short};
+use super::tape::{ABSENT, Known, Message, Slot, Tape, short};
 use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
@@ -42,8 +42,19 @@ impl Walk<'_, '_> {
     /// Read one message, and nothing behind it.
     pub fn message(&mut self) -> Done<Slot> {
         self.scan.blanks();
-        let slot = self.value(self.table.root, LEVELS)?;
+        let slot = self.noted(self.table.root)?;
         if self.scan.is_at_end() { Ok(slot) } else { Err(Why::Text) }
+    }
+
+    /// Read a value of a node, and note which leniencies it needed.
+    fn noted(&mut self, node: usize) -> Done<Slot> {
+        let slot = self.value(node, LEVELS)?;
+        let mut uses = std::mem::take(&mut self.tape.uses);
+        let message = Message { text: self.scan.text, tape: self.tape };
+        let done = self.table.uses(node, &slot, &message, &mut uses);
+        self.tape.uses = uses;
+        self.blamed = done.is_err().then_some(node);
+        done.map(|()| slot)
     }
 
     /// Read a value of a node; the cursor stands on it.
@@ -158,7 +169,6 @@ impl Walk<'_, '_> {
             }
         };
         let value = i64::try_from(self.tape.known.len()).map_err(|_| Why::Size)?;
-        self.tape.uses.extend_from_slice(&known.tape.uses);
         self.tape.known.push(known);
         Ok(Slot { value, ..of_kind(Kind::Repeated) })
     }
@@ -170,7 +180,7 @@ impl Walk<'_, '_> {
         }
         let (mut tape, table) = (Tape::default(), self.table);
         let mut names = Names::default();
-        let slot = Walk::new(table, text, &mut tape, &mut names, self.cache).value(node, LEVELS)?;
+        let slot = Walk::new(table, text, &mut tape, &mut names, self.cache).noted(node)?;
         let known = Known::new(text, tape, slot);
         let bytes = known.bytes();
         Ok(self.cache.put(text, known, bytes))
