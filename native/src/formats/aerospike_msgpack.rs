@@ -192,7 +192,6 @@ fn geojson(slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
     raw.get(1..raw.len() - 1).and_then(|content| unescape(content, &mut text)).ok_or(Why::Value)?;
     let mut scan = Scan::new(&text);
     scan.blanks();
-    scan.clone().skip(&mut Names::default(), LEVELS)?;
-    scan.write(out)?;
-    if scan.is_at_end() { Ok(()) } else { Err(Why::Value) }
+    scan.skip(&mut Names::default(), LEVELS)?;
+    if scan.is_at_end() { Scan::new(&text).write(out) } else { Err(Why::Value) }
 }
