@@ -6,45 +6,29 @@ use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
-use crate::json::number::write_integer;
 use crate::json::scan::{Kind, LEVELS, Scan};
 use crate::json::text::unescape;
-use crate::json::writing::{named, word};
+use crate::json::writing::named;
 use crate::rows::Means;
 use crate::table::tape::{Message, Slot};
 use crate::table::{Meaning, Table};
 use crate::why::{Done, Why};
 
-/// Types of bins, and their words in the JSON form; none of types whose values show them.
-const WORDS: [(&str, &str); 8] = [
-    ("IntegerBin", ""),
-    ("DoubleBin", ""),
-    ("StringBin", ""),
-    ("BooleanBin", ""),
-    ("BlobBin", "blob"),
-    ("MapBin", "map"),
-    ("ListBin", "list"),
-    ("GeojsonBin", "geojson"),
-];
+/// Types of bins whose values show them.
+const SHOWN: [&str; 4] = ["IntegerBin", "DoubleBin", "StringBin", "BooleanBin"];
 
-/// What the numbers in bins mean.
-struct Particles {
-    words: Vec<(i64, &'static str)>,
-    geojson: i64,
-    flags: Vec<Flags>,
-}
-
-/// Flags of bins of a type, and what is noted for them, as JSON: nothing for maps without order.
-struct Flags {
+/// A type of bins, flags that they may have, and what is noted for both, as an object.
+struct Particle {
     kind: i64,
-    value: i64,
-    name: &'static str,
-    text: String,
+    flags: i64,
+    note: String,
 }
 
 pub struct AerospikeMsgpack {
     table: ChangeTable,
-    particles: Particles,
+    particles: Vec<Particle>,
+    /// The type of bins whose text is JSON.
+    geojson: i64,
     /// Flag of a delete that left a tombstone on the server.
     durable: i64,
     /// Positions in a message, in its payload, in a key and in a bin.
@@ -56,45 +40,24 @@ pub struct AerospikeMsgpack {
     bin: [usize; 4],
 }
 
-impl Particles {
-    fn new(table: &Table) -> Option<Self> {
-        let arms = table.arms_of_rows("Bin")?;
-        let tag = |title: &str| arms.iter().find(|(label, _)| *label == title)?.1;
-        let words = WORDS.into_iter().map(|(title, word)| Some((tag(title)?, word)));
-        let mut flags = Vec::new();
+impl Particle {
+    fn all(table: &Table) -> Option<Vec<Self>> {
+        let of = |title, flags, note| Some(Particle { kind: kind_of(title, table)?, flags, note });
+        let mut found = Vec::from(SHOWN.map(|title| of(title, 0, String::new())));
+        found.push(of("BlobBin", 0, r#"{"type":"blob"}"#.to_owned()));
+        found.push(of("GeojsonBin", 0, r#"{"type":"geojson"}"#.to_owned()));
         for known in table.values("MapBin.flags")? {
-            let is_noted = known.means != "unordered";
-            let text = if is_noted { format!("\"{}\"", known.means) } else { String::new() };
-            flags.push(Flags { kind: tag("MapBin")?, value: known.value.as_i64()?, name: "order", text });
+            let note = match known.means {
+                "unordered" => String::new(),
+                order => format!(r#"{{"type":"map","order":"{order}"}}"#),
+            };
+            found.push(of("MapBin", known.value.as_i64()?, note));
         }
         for known in table.values("ListBin.flags")? {
-            let text = (known.means == "ordered").to_string();
-            flags.push(Flags { kind: tag("ListBin")?, value: known.value.as_i64()?, name: "ordered", text });
+            let note = format!(r#"{{"type":"list","ordered":{}}}"#, known.means == "ordered");
+            found.push(of("ListBin", known.value.as_i64()?, note));
         }
-        Some(Particles { words: words.collect::<Option<_>>()?, geojson: tag("GeojsonBin")?, flags })
-    }
-
-    /// Write what the column of a bin does not show of its type, if there is something.
-    fn note(&self, name: &[u8], kind: i64, flags: i64, out: &mut Vec<u8>) {
-        let found = self.words.iter().find(|(known, _)| *known == kind).map(|(_, word)| *word);
-        let known = self.flags.iter().find(|known| known.kind == kind && known.value == flags);
-        if (found == Some("") && flags == 0) || known.is_some_and(|known| known.text.is_empty()) {
-            return;
-        }
-        named(name, out);
-        out.push(b'{');
-        match found {
-            Some("") => {}
-            Some(text) => word("type", text, out),
-            None => number("type", kind, out),
-        }
-        if let Some(Flags { name, text, .. }) = known {
-            named(name.as_bytes(), out);
-            out.extend_from_slice(text.as_bytes());
-        } else if flags != 0 {
-            number("flags", flags, out);
-        }
-        out.push(b'}');
+        found.into_iter().collect()
     }
 }
 
@@ -104,7 +67,8 @@ impl AerospikeMsgpack {
         let payloads = ["WritePayload", "DeletePayload", "LegacyDeletePayload"];
         let durable = |known: &Meaning| (known.means == "durable").then(|| known.value.as_i64());
         Some(AerospikeMsgpack {
-            particles: Particles::new(table)?,
+            particles: Particle::all(table)?,
+            geojson: kind_of("GeojsonBin", table)?,
             table: ChangeTable::new(table, options)?,
             durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
@@ -126,22 +90,26 @@ impl AerospikeMsgpack {
         Ok(())
     }
 
-    /// Write the bins of a record as its row, and what their values do not show to the notes.
+    /// Write the bins of a record as its row, and what their values do not show to the notes; rare types of
+    /// bins are declined.
     fn bins(&self, bins: &Slot, message: &Message, scratch: &mut Scratch, out: &mut Vec<u8>) -> Done {
         scratch.begin_bins(out);
-        let particles = &self.particles;
         for bin in message.elements(bins) {
             let [name, kind, flags, value] = self.bin.map(|i| message.field(bin, i));
             scratch.begin_bin(name, message, out)?;
-            let is_geojson = kind.value == particles.geojson;
+            let is_geojson = kind.value == self.geojson;
             if is_geojson {
                 geojson(value, message, out)?;
             } else {
                 message.write(value, out)?;
             }
             scratch.rows[1].end_value(means(is_geojson, value), out);
-            let name = message.content(name).unwrap_or_default();
-            particles.note(name, kind.value, flags.value, &mut scratch.bins);
+            let is_it = |known: &&Particle| known.kind == kind.value && known.flags == flags.value;
+            let note = &self.particles.iter().find(is_it).ok_or(Why::Meaning)?.note;
+            if !note.is_empty() {
+                named(message.content(name).unwrap_or_default(), &mut scratch.bins);
+                scratch.bins.extend_from_slice(note.as_bytes());
+            }
         }
         out.push(b'}');
         Ok(())
@@ -169,9 +137,9 @@ impl Adapter for AerospikeMsgpack {
     }
 }
 
-fn number(name: &str, value: i64, out: &mut Vec<u8>) {
-    named(name.as_bytes(), out);
-    write_integer(value, out);
+/// Return the number of a type of bins.
+fn kind_of(title: &str, table: &Table) -> Option<i64> {
+    table.arms_of_rows("Bin")?.iter().find(|(label, _)| *label == title)?.1
 }
 
 /// Return what the value of a bin is.
