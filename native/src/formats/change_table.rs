@@ -1,7 +1,5 @@
 //! Where the parts of a change stand in messages, as the schemas say.
 
-use std::ops::Range;
-
 use serde_json::Value;
 
 use super::by_name::ByName;
@@ -9,6 +7,7 @@ use super::members::{extras, members};
 use super::{Input, Notes, Options};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
+use crate::json::times::TIMES;
 use crate::json::writing::{word, words};
 use crate::table::Table;
 use crate::table::node::Rule;
@@ -17,9 +16,6 @@ use crate::why::{Done, Why};
 
 /// Operation of an update whose message has only the row before it.
 pub const BEFORE: &str = "update-before";
-
-/// Microseconds since the Unix epoch of the years from 1 to 9999, those that a time can have.
-const TIMES: Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
 
 /// Columns of the place of a row, and what a table calls them.
 const PLACES: [(Name, &str); 3] =

@@ -1,8 +1,10 @@
 //! Times as Python writes them: ISO 8601, in UTC.
 
-use chrono::{DateTime, Datelike, NaiveDate};
+use std::io::Write;
 
-use super::number::{digits as count_digits, parsed};
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat};
+
+use super::number::{digits, parsed};
 
 const MICROSECONDS: i64 = 1_000_000;
 /// Microseconds of a day.
@@ -17,44 +19,17 @@ const OFFSET: i64 = 20 * 60 * 60 * MICROSECONDS;
 /// Write a date, of days since 1970-01-01; `None` if Python has no such date.
 pub fn write_date(days: i64, out: &mut Vec<u8>) -> Option<()> {
     let date = NaiveDate::from_epoch_days(i32::try_from(days).ok()?)?;
-    if !(1..=9999).contains(&date.year()) {
-        return None;
-    }
-    digits::<4>(date.year().into(), out);
-    out.push(b'-');
-    digits::<2>(date.month().into(), out);
-    out.push(b'-');
-    digits::<2>(date.day().into(), out);
-    Some(())
+    let is_date = (1..=9999).contains(&date.year());
+    is_date.then(|| write!(out, "{date}").ok())?
 }
 
 /// Write a time, of microseconds since 1970-01-01; `None` if Python has no such time.
 pub fn write_time(microseconds: i64, out: &mut Vec<u8>) -> Option<()> {
-    write_date(microseconds.div_euclid(DAY), out)?;
-    let of_day = microseconds.rem_euclid(DAY);
-    let (seconds, rest) = (of_day / MICROSECONDS, of_day % MICROSECONDS);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    for (mark, part) in [(b'T', hour), (b':', minute), (b':', second)] {
-        out.push(mark);
-        digits::<2>(part, out);
-    }
-    if rest != 0 {
-        out.push(b'.');
-        digits::<6>(rest, out);
-    }
-    out.push(b'Z');
+    let time = DateTime::from_timestamp_micros(microseconds).filter(|_| TIMES.contains(&microseconds))?;
+    let is_whole = microseconds % MICROSECONDS == 0;
+    let digits = if is_whole { SecondsFormat::Secs } else { SecondsFormat::Micros };
+    out.extend_from_slice(time.to_rfc3339_opts(digits, true).as_bytes());
     Some(())
-}
-
-/// Write the last digits of a number that is not negative; the standard library's formatting takes
-/// several times as long.
-fn digits<const N: usize>(mut value: i64, out: &mut Vec<u8>) {
-    let mut text = [b'0'; N];
-    for digit in text.iter_mut().rev() {
-        *digit += u8::try_from(value % 10).unwrap_or_default();
-        value /= 10;
-    }
-    out.extend_from_slice(&text);
 }
 
 /// Return the days since 1970-01-01 of a date, if it is written as here.
@@ -71,7 +46,7 @@ pub fn read_date(text: &[u8]) -> Option<i64> {
 /// the last three are 0, and without leap seconds.
 pub fn read_time(text: &[u8]) -> Option<(i64, i64)> {
     let is_usual = text.get(10) == Some(&b'T') && text.is_ascii() && !text.ends_with(b"z");
-    let fraction = text.get(19..)?.strip_prefix(b".").map_or(0, count_digits);
+    let fraction = text.get(19..)?.strip_prefix(b".").map_or(0, digits);
     let time = DateTime::parse_from_rfc3339(std::str::from_utf8(text).ok()?).ok()?;
     let nanoseconds = time.timestamp_subsec_nanos();
     let is_exact = fraction <= 9 && nanoseconds < 1_000_000_000 && nanoseconds % 1000 == 0;
