@@ -1,12 +1,11 @@
 //! Numbers: which the kernel reads, and the text that msgspec writes for them.
 
+use arrow_array::types::{Decimal128Type, DecimalType};
+
 use super::writing::quoted;
 
 /// Digits of a text that binary64 gives back whatever they are (IEEE 754).
 const EXACT: usize = 15;
-
-/// Characters of an integer that fits into 64 bits whatever its digits are.
-const SHORT: usize = 18;
 
 /// Texts that stand for numbers that JSON lacks.
 pub const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
@@ -35,7 +34,11 @@ pub fn number(text: &[u8]) -> Option<Number<'_>> {
     match text.get(point) {
         Some(b'.') => fraction(text, point),
         Some(b'e' | b'E') => None,
-        _ => integer(&text[..point]),
+        _ => {
+            let text = &text[..point];
+            let integer = parsed(text).filter(|_| text != b"-0")?;
+            Some(Number { text, integer: Some(integer), len: point })
+        }
     }
 }
 
@@ -43,13 +46,6 @@ pub fn number(text: &[u8]) -> Option<Number<'_>> {
 #[inline]
 pub fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|c| c.is_ascii_digit()).count()
-}
-
-fn integer(text: &[u8]) -> Option<Number<'_>> {
-    if text == b"-0" {
-        return None;
-    }
-    Some(Number { text, integer: Some(value(text)?), len: text.len() })
 }
 
 /// Tell whether an integer has so many bits at most.
@@ -60,15 +56,6 @@ pub fn has_bits(value: i64, bits: u32) -> bool {
 /// Return the value of a text that Rust reads as one of a type.
 pub fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
-}
-
-/// Return the value of the text of an integer; `None` if it takes more than 64 bits.
-fn value(text: &[u8]) -> Option<i64> {
-    if text.len() > SHORT {
-        return parsed(text);
-    }
-    let (sign, digits) = text.strip_prefix(b"-").map_or((1, text), |digits| (-1, digits));
-    Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
 }
 
 fn fraction(text: &[u8], point: usize) -> Option<Number<'_>> {
@@ -145,27 +132,17 @@ pub fn write_unscaled(bytes: &[u8], scale: u32, out: &mut Vec<u8>) -> Option<()>
     let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1_i128 };
     let value = bytes.iter().fold(sign, |value, byte| value << 8 | i128::from(*byte));
     out.push(b'"');
-    write_units(value, usize::try_from(scale).ok()?, out)?;
+    write_units(value, i8::try_from(scale).ok()?, out)?;
     out.push(b'"');
     Some(())
 }
 
 /// Write the decimal of so many units of its last digit, as Python does; one that Python writes with an
 /// exponent is declined.
-pub fn write_units(units: i128, scale: usize, out: &mut Vec<u8>) -> Option<()> {
-    let digits = units.unsigned_abs().to_string();
-    if digits.len() + 6 <= scale {
+pub fn write_units(units: i128, scale: i8, out: &mut Vec<u8>) -> Option<()> {
+    if units.unsigned_abs().to_string().len() + 6 <= usize::from(scale.unsigned_abs()) {
         return None;
     }
-    let padded = format!("{digits:0>width$}", width = scale + 1);
-    let (whole, fraction) = padded.split_at(padded.len() - scale);
-    if units < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(whole.as_bytes());
-    if scale > 0 {
-        out.push(b'.');
-        out.extend_from_slice(fraction.as_bytes());
-    }
+    out.extend_from_slice(Decimal128Type::format_decimal(units, u8::MAX, scale).as_bytes());
     Some(())
 }

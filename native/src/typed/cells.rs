@@ -158,17 +158,12 @@ fn decimal(means: Means, text: &[u8], precision: u8, scale: u32) -> Option<i128>
     if !is_number || !is_decimal(number) || number.len() > MOST_DIGITS {
         return None;
     }
-    let unsigned = number.strip_prefix(b"-").unwrap_or(number);
-    let point = unsigned.iter().position(|c| *c == b'.').unwrap_or(unsigned.len());
-    let fraction = unsigned.get(point + 1..).unwrap_or_default();
+    let point = number.iter().position(|c| *c == b'.').unwrap_or(number.len());
+    let fraction = number.get(point + 1..).unwrap_or_default();
     let zeros = fraction.iter().rev().take_while(|c| **c == b'0').count();
     let fraction = &fraction[..fraction.len() - zeros];
     let missing = scale.checked_sub(u32::try_from(fraction.len()).ok()?)?;
-    let mut units: i128 = 0;
-    for digit in unsigned[..point].iter().chain(fraction) {
-        units = units.checked_mul(10)?.checked_add(i128::from(digit - b'0'))?;
-    }
-    let units = units.checked_mul(10_i128.checked_pow(missing)?)?;
-    let has_room = units < 10_i128.checked_pow(u32::from(precision))?;
-    has_room.then_some(if number.len() > unsigned.len() { -units } else { units })
+    let digits: i128 = parsed(&[&number[..point], fraction].concat())?;
+    let units = digits.checked_mul(10_i128.checked_pow(missing)?)?;
+    (units.unsigned_abs() < 10_u128.checked_pow(u32::from(precision))?).then_some(units)
 }

@@ -152,7 +152,7 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
         }
         (_, Store::Floats(store)) if text != b"null" => write_double(*store.value()?, out)?,
         (ColumnKind::Decimal(_, scale), Store::Decimals(store)) if text != b"null" => {
-            let (mut units, mut scale) = (*store.value()?, usize::try_from(*scale).ok()?);
+            let (mut units, mut scale) = (*store.value()?, *scale);
             while scale > 0 && units % 10 == 0 {
                 (units, scale) = (units / 10, scale - 1);
             }
