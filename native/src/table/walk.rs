@@ -129,26 +129,17 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Read one of several scalars by how it begins; an integer is a number too.
+    /// Read one of several scalars: the first one that it is. An integer beside a number has no bounds.
     fn choice(&mut self, of: &[usize], levels: u32) -> Done<Slot> {
-        let first = self.scan.peek().ok_or(Why::Text)?;
-        let table = self.table;
-        let find = |fits: fn(&Rule) -> bool| {
-            of.iter().find(|node| fits(&table.nodes[**node].rule)).copied().ok_or(Why::Text)
-        };
-        if !matches!(first, b'-' | b'0'..=b'9') {
-            let fits: fn(&Rule) -> bool = match first {
-                b'"' => |rule| matches!(rule, Rule::Text | Rule::Base64(..) | Rule::Enum(_)),
-                b'\'' => |rule| matches!(rule, Rule::Bytes(..)),
-                b'n' => |rule| matches!(rule, Rule::Null),
-                _ => |rule| matches!(rule, Rule::Boolean),
-            };
-            return self.rule(find(fits)?, levels);
+        let (scan, mut found) = (self.scan.clone(), Err(Why::Text));
+        for node in of {
+            self.scan = scan.clone();
+            found = self.rule(*node, levels);
+            if !matches!(found, Err(Why::Text)) {
+                break;
+            }
         }
-        let number = self.scan.number()?;
-        let integer = number.integer.and_then(|_| find(|rule| matches!(rule, Rule::Integer(..))).ok());
-        let node = integer.map_or_else(|| find(|rule| matches!(rule, Rule::Number | Rule::Double)), Ok)?;
-        of_number(&table.nodes[node].rule, &number)
+        found
     }
 
     /// Read a value whose text most messages repeat: a text that was met before is not read again.

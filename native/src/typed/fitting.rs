@@ -13,7 +13,7 @@ use super::store::Store;
 use crate::border::panic_on_demand;
 use crate::builders::{TextColumn, batch};
 use crate::json::names::Names;
-use crate::json::number::{write_float, write_integer, write_units};
+use crate::json::number::{is_written_plainly, write_float, write_units};
 use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::write_string;
 use crate::json::times::{write_date, write_time};
@@ -150,7 +150,11 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {
             write_string(std::str::from_utf8(store.text()?).ok()?, out)?;
         }
-        (_, Store::Floats(store)) if text != b"null" => write_double(*store.value()?, out)?,
+        // A number has no fraction if it is 0, and zero no sign.
+        (_, Store::Floats(store)) if text != b"null" => {
+            write_float(Some(*store.value()? + 0.0).filter(|value| is_written_plainly(*value))?, out);
+            out.truncate(out.len() - 2 * usize::from(out.ends_with(b".0")));
+        }
         (ColumnKind::Decimal(_, scale), Store::Decimals(store)) if text != b"null" => {
             let (mut units, mut scale) = (*store.value()?, *scale);
             while scale > 0 && units % 10 == 0 {
@@ -160,20 +164,6 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
         }
         // Truth values, integers and bytes have one text.
         _ => out.extend_from_slice(text),
-    }
-    Some(())
-}
-
-/// Write a number, without the fraction if it is 0.
-#[allow(clippy::cast_possible_truncation)] // it has no fraction, and is written without an exponent
-fn write_double(value: f64, out: &mut Vec<u8>) -> Option<()> {
-    if !crate::json::number::is_written_plainly(value) {
-        return None;
-    }
-    if value.fract() == 0.0 {
-        write_integer(value as i64, out);
-    } else {
-        write_float(value, out);
     }
     Some(())
 }

@@ -95,10 +95,14 @@ impl Store {
         }
     }
 
+    #[allow(clippy::cast_possible_truncation)] // single floats are those that lose nothing
     pub fn finish(self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
         match self {
             Store::Integers(fixed) => integers(fixed, kind),
-            Store::Floats(fixed) => Ok(floats(fixed, kind)),
+            Store::Floats(fixed) if *kind == DataType::Float32 => {
+                Ok(Arc::new(fixed.finish::<_, Float32Array>(|value| value as f32)))
+            }
+            Store::Floats(fixed) => Ok(Arc::new(fixed.finish::<_, Float64Array>(|value| value))),
             Store::Decimals(fixed) => {
                 let array: Decimal128Array = fixed.finish(|value| value);
                 Ok(Arc::new(array.with_data_type(kind.clone())))
@@ -126,12 +130,4 @@ fn integers(fixed: Fixed<i64>, kind: &DataType) -> Result<ArrayRef, ArrowError> 
         }
         other => return Err(ArrowError::SchemaError(format!("{other} holds no integers"))),
     })
-}
-
-#[allow(clippy::cast_possible_truncation)] // single floats are those that lose nothing
-fn floats(fixed: Fixed<f64>, kind: &DataType) -> ArrayRef {
-    if *kind == DataType::Float32 {
-        return Arc::new(fixed.finish::<_, Float32Array>(|value| value as f32));
-    }
-    Arc::new(fixed.finish::<_, Float64Array>(|value| value))
 }
