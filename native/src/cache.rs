@@ -12,8 +12,8 @@ const MOST_BYTES: usize = 16 << 20;
 /// Values in two generations: what is needed of the old one moves to the young one. If that is full, it
 /// becomes the old one, and what was not needed since then goes.
 pub struct Cache<V> {
-    young: HashMap<Arc<[u8]>, Entry<V>>,
-    old: HashMap<Arc<[u8]>, Entry<V>>,
+    pub young: HashMap<Arc<[u8]>, Entry<V>>,
+    pub old: HashMap<Arc<[u8]>, Entry<V>>,
     /// Bytes of the young generation.
     bytes: usize,
     recent: Vec<(Arc<[u8]>, Arc<V>)>,
@@ -75,16 +75,5 @@ impl<V> Cache<V> {
         self.recent.retain(|(other, _)| *other != text);
         self.recent.truncate(RECENT - 1);
         self.recent.insert(0, (text, Arc::clone(value)));
-    }
-
-    /// How many bytes are kept.
-    #[cfg(test)]
-    pub fn bytes(&self) -> usize {
-        self.young.values().chain(self.old.values()).map(|(_, bytes)| bytes).sum()
-    }
-
-    #[cfg(test)]
-    pub fn has(&self, text: &[u8]) -> bool {
-        self.young.contains_key(text) || self.old.contains_key(text)
     }
 }
