@@ -56,7 +56,7 @@ impl State {
     }
 
     pub fn needs_keys(&self) -> bool {
-        self.readers.iter().any(Reader::needs_keys)
+        self.readers.iter().any(|reader| reader.adapter.needs_keys())
     }
 
     /// Return the columns of all messages, and how many rows each has: less than 0 if it is declined,

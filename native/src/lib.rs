@@ -68,10 +68,7 @@ impl Kernel {
         readings: Vec<String>,
     ) -> PyResult<Self> {
         let none = || PyValueError::new_err("no kernel for this table");
-        let row = match row {
-            Some(row) => Some(RowType::new(&row.0, readings).ok_or_else(none)?),
-            None => None,
-        };
+        let row = row.map(|row| RowType::new(&row.0, readings).ok_or_else(none)).transpose()?;
         let options = Options { row_image, key_columns, column_families, time_zone };
         let state = guarded(|| State::new(&tables, &options, row)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
@@ -159,7 +156,7 @@ impl Fit {
 #[allow(clippy::needless_pass_by_value)] // Python makes them
 fn merged(py: Python, batches: Vec<PyColumns>, pieces: Vec<(usize, usize, usize)>) -> PyResult<PyColumns> {
     let batches: Vec<RecordBatch> = batches.into_iter().map(|batch| batch.0).collect();
-    let found = py.detach(|| guarded(|| merge::merged(&batches, &pieces).ok())).flatten();
+    let found = py.detach(|| guarded(|| merge::merged(&batches, &pieces))).flatten();
     found.map(PyArrowType).ok_or_else(|| PyValueError::new_err("expected rows of batches of one schema"))
 }
 
@@ -188,8 +185,9 @@ fn changewire_native(module: &Bound<PyModule>) -> PyResult<()> {
     std::panic::set_hook(Box::new(|_| {}));
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ADAPTERS", env!("CHANGEWIRE_ADAPTERS"))?;
-    #[cfg(feature = "panics")]
-    module.add("PANIC_ON", border::PANIC_ON)?;
+    if cfg!(feature = "panics") {
+        module.add("PANIC_ON", border::PANIC_ON)?;
+    }
     module.add_function(wrap_pyfunction!(carried, module)?)?;
     module.add_function(wrap_pyfunction!(merged, module)?)?;
     module.add_class::<Fit>()?;

@@ -19,7 +19,7 @@ use crate::why::Why;
 /// Reads messages by a table.
 pub struct Reader {
     pub table: Table,
-    adapter: Box<dyn Adapter>,
+    pub adapter: Box<dyn Adapter>,
     cache: Cache<Known>,
     /// Names that messages of other formats have at the root: with one of them, it is not sure that a
     /// message is of this format.
@@ -71,10 +71,6 @@ impl Reader {
         let table = table(text)?;
         let adapter = adapter(format, &table, options)?;
         Some(Reader { table, adapter, cache: Cache::default(), foreign: Vec::new(), is_beside_flat: false })
-    }
-
-    pub fn needs_keys(&self) -> bool {
-        self.adapter.needs_keys()
     }
 
     /// Return the names that a message has at the root.

@@ -8,7 +8,7 @@ use super::{Input, Notes, Options};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
 use crate::json::times::TIMES;
-use crate::json::writing::{word, words};
+use crate::json::writing::{named, word};
 use crate::table::Table;
 use crate::table::node::Rule;
 use crate::table::tape::{Message, Slot};
@@ -121,7 +121,10 @@ impl ChangeTable {
         if let Some(image) = image {
             word("row_image", image.name(), out);
         }
-        words("leniencies", notes, out);
+        if !notes.is_empty() {
+            named(b"leniencies", out);
+            serde_json::to_writer(&mut *out, notes).map_err(|_| Why::Value)?;
+        }
         extras(&input.message, out)?;
         out.push(b'}');
         Ok(())

@@ -1,8 +1,8 @@
 //! Members of JSON objects, one behind the other.
 
-/// Write a comma, unless an object or an array begins here.
+/// Write a comma, unless an object, an array or pairs of MessagePack begin here.
 pub fn comma(out: &mut Vec<u8>) {
-    if !matches!(out.last(), None | Some(b'{' | b'[')) {
+    if !matches!(out.last(), None | Some(b'{' | b'[' | b'(')) {
         out.push(b',');
     }
 }
@@ -26,18 +26,4 @@ pub fn quoted(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     out.extend_from_slice(text);
     out.push(b'"');
-}
-
-/// Write a member that is an array of plain texts, if there are some.
-pub fn words(name: &str, values: &[&str], out: &mut Vec<u8>) {
-    if values.is_empty() {
-        return;
-    }
-    named(name.as_bytes(), out);
-    out.push(b'[');
-    for value in values {
-        comma(out);
-        quoted(value.as_bytes(), out);
-    }
-    out.push(b']');
 }

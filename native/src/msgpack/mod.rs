@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::json::base64::encode;
 use crate::json::number::{is_written_plainly, write_float, write_integer};
 use crate::json::text::write_string;
+use crate::json::writing::comma;
 use crate::why::{Done, Why};
 use read::{Head, Read};
 
@@ -58,8 +59,8 @@ fn value(read: &mut Read, levels: u32, most: usize, out: &mut Vec<u8>) -> Done {
         }
         Head::Array(size) => {
             out.push(b'[');
-            for i in 0..size {
-                comma(i, out);
+            for _ in 0..size {
+                comma(out);
                 value(read, levels, most, out)?;
             }
             out.push(b']');
@@ -87,8 +88,8 @@ fn entries(read: &mut Read, size: usize, levels: u32, most: usize, out: &mut Vec
     }
     let mut keys: Vec<Range<usize>> = Vec::new();
     out.push(if is_object { b'{' } else { b'(' });
-    for i in 0..size {
-        comma(i, out);
+    for _ in 0..size {
+        comma(out);
         if is_object {
             if !read.is_text() {
                 return Err(Why::Name);
@@ -114,10 +115,4 @@ fn entries(read: &mut Read, size: usize, levels: u32, most: usize, out: &mut Vec
     }
     out.push(if is_object { b'}' } else { b')' });
     Ok(())
-}
-
-fn comma(place: usize, out: &mut Vec<u8>) {
-    if place > 0 {
-        out.push(b',');
-    }
 }

@@ -9,7 +9,7 @@ use crate::why::{Done, Why};
 
 impl Walk<'_, '_> {
     pub fn list(&mut self, of: usize, levels: u32) -> Done<Slot> {
-        let mut list = Linked::default();
+        let mut list = EMPTY;
         self.elements(b'[', b']', |walk| {
             let slot = walk.value(of, levels)?;
             let place = walk.push(slot)?;
@@ -20,7 +20,7 @@ impl Walk<'_, '_> {
     }
 
     pub fn map(&mut self, of: usize, levels: u32) -> Done<Slot> {
-        let (mark, mut map) = (self.names.open(), Linked::default());
+        let (mark, mut map) = (self.names.open(), EMPTY);
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
             walk.scan.name(name, mark, walk.names)?;
@@ -56,7 +56,7 @@ impl Walk<'_, '_> {
     /// It is declined unless exactly one property has what is needed.
     pub fn flat(&mut self, flat: &Flat, levels: u32) -> Done<Slot> {
         let fields = self.reserve(2);
-        let (mark, mut entries) = (self.names.open(), Linked::default());
+        let (mark, mut entries) = (self.names.open(), EMPTY);
         let mut is_found = false;
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
@@ -149,8 +149,5 @@ pub struct Linked {
     last: u32,
 }
 
-impl Default for Linked {
-    fn default() -> Self {
-        Linked { first: NONE, last: NONE }
-    }
-}
+/// A list or a map without slots.
+const EMPTY: Linked = Linked { first: NONE, last: NONE };

@@ -38,17 +38,6 @@ const TYPES: [(&str, &[Kind]); 7] = [
 ];
 
 impl Condition {
-    /// Return the condition that a value is of a type, by its word.
-    pub fn of_type(word: &str) -> Option<Self> {
-        TYPES.iter().find(|(name, _)| *name == word).map(|(_, kinds)| Condition::Type(kinds))
-    }
-
-    /// Return the condition that one of some holds.
-    pub fn any(of: Vec<Condition>) -> Self {
-        let none = of.into_iter().map(|one| Condition::Not(Box::new(one)));
-        Condition::Not(Box::new(Condition::All(none.collect())))
-    }
-
     /// Tell whether a value meets the condition; `None` where that is not known.
     pub fn holds(&self, slot: &Slot, message: &Message) -> Option<bool> {
         let looks_inside = !matches!(self, Condition::Constants(_) | Condition::All(_) | Condition::Not(_));
@@ -107,14 +96,17 @@ fn keyword(word: &str, given: &Value, names: &[Vec<u8>]) -> Option<Condition> {
     let field = |(name, one): (&String, &Value)| Some(Condition::Field(place(name)?, of(one, &[])?));
     let items = || given.as_array().map(|items| items.iter());
     Some(match word {
-        "type" => Condition::of_type(given.as_str()?)?,
+        "type" => Condition::Type(TYPES.iter().find(|(name, _)| given == name)?.1),
         "const" => Condition::Constants(vec![given.to_string().into_bytes()]),
         "enum" => Condition::Constants(items()?.map(|one| one.to_string().into_bytes()).collect()),
         "minimum" => Condition::Within(given.as_i64()?..=i64::MAX),
         "maximum" => Condition::Within(i64::MIN..=given.as_i64()?),
         "pattern" => Condition::Pattern(Pattern::new(given.as_str()?)?),
         "not" => Condition::Not(of(given, names)?),
-        "anyOf" => Condition::any(items()?.map(|one| condition_of(one, names)).collect::<Option<_>>()?),
+        "anyOf" => {
+            let not = |one: &Value| Some(Condition::Not(of(one, names)?));
+            Condition::Not(Box::new(all(items()?.map(not))?))
+        }
         "required" => all(items()?.map(|name| Some(Condition::Required(place(name.as_str()?)?))))?,
         "properties" => all(given.as_object()?.iter().map(field))?,
         "prefixItems" => {
