@@ -33,16 +33,13 @@ pub fn encode(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Return the bytes that Base64 text stands for.
 pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut found = Vec::with_capacity(byte_count(text)?);
-    let (mut word, mut bits) = (0_u32, 0);
-    for c in text.iter().filter(|c| **c != PAD) {
-        word = word << 6 | u32::from(SEXTETS[usize::from(*c)]);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            found.push(u8::try_from(word >> bits & 0xff).ok()?);
-        }
+    let count = byte_count(text)?;
+    let mut found = Vec::with_capacity(count + 2);
+    for group in text.chunks_exact(4) {
+        let word = group.iter().fold(0, |word, c| word << 6 | u32::from(SEXTETS[usize::from(*c)] % NONE));
+        found.extend_from_slice(&word.to_be_bytes()[1..]);
     }
+    found.truncate(count);
     Some(found)
 }
 
@@ -52,14 +49,11 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// What each character of the alphabet stands for; `NONE` for others.
 static SEXTETS: [u8; 256] = {
-    let alphabet = ALPHABET;
     let mut sextets = [NONE; 256];
-    let mut i = 0;
-    while i < alphabet.len() {
-        #[allow(clippy::cast_possible_truncation)] // the alphabet has 64 characters
-        let sextet = i as u8;
-        sextets[alphabet[i] as usize] = sextet;
-        i += 1;
+    let mut sextet = 0;
+    while sextet < NONE {
+        sextets[ALPHABET[sextet as usize] as usize] = sextet;
+        sextet += 1;
     }
     sextets
 };
