@@ -182,18 +182,12 @@ impl Columns {
     pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
         let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
         let images = self.images.take().map(Images::finish).transpose()?;
-        let mut texts = Vec::with_capacity(COUNT);
-        for text in self.texts {
-            texts.push(text.finish(true)?);
-        }
+        let texts = self.texts.into_iter().map(|text| text.finish(true)).collect::<Result<Vec<_>, _>>()?;
         let text = |name: Name| Arc::clone(&texts[name as usize]);
         let [before, after] = images.unwrap_or_else(|| [text(Name::Before), text(Name::After)]);
-        let source = [
-            ("system", text(Name::System)),
-            ("database", text(Name::Database)),
-            ("schema", text(Name::Schema)),
-            ("table", text(Name::Table)),
-        ];
+        let places = [Name::System, Name::Database, Name::Schema, Name::Table].map(text);
+        let [system, database, schema, table] = places;
+        let source = [("system", system), ("database", database), ("schema", schema), ("table", table)];
         let order: [(&str, ArrayRef); 2] =
             [("major", Arc::new(self.major.finish())), ("minor", Arc::new(self.minor.finish()))];
         let nulls = order[0].1.nulls().cloned();

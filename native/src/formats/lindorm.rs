@@ -187,11 +187,8 @@ impl Adapter for Lindorm {
         let [schema, payload] = self.message.of(&input.root, message);
         let op = known_arm(&self.table.ops, payload)?;
         let [before, after] = self.payload.of(payload, message);
-        let connect = match message.known(schema) {
-            Some(known) => Some(known.meaning(|known| self.schemas.make(known))?),
-            None => None,
-        };
-        let connect = connect.filter(|connect| !connect.fingerprint.is_empty());
+        let connect = message.known(schema).map(|known| known.meaning(|known| self.schemas.make(known)));
+        let connect = connect.transpose()?.filter(|connect| !connect.fingerprint.is_empty());
         let images = [before, if op == "delete" { &ABSENT } else { after }];
         let style = self.style(input, images, connect, scratch)?;
         let mut unknown = Notes::new();

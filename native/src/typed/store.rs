@@ -95,39 +95,34 @@ impl Store {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation)] // single floats are those that lose nothing
+    /// Return the column, whose values have been seen to fit its type.
+    #[allow(clippy::cast_possible_truncation)]
     pub fn finish(self, kind: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
-        match self {
-            Store::Integers(fixed) => integers(fixed, kind),
+        Ok(match self {
+            Store::Integers(fixed) => match kind {
+                DataType::Boolean => Arc::new(fixed.finish::<_, BooleanArray>(|value| value != 0)),
+                DataType::Int8 => Arc::new(fixed.finish::<_, Int8Array>(|value| value as i8)),
+                DataType::Int16 => Arc::new(fixed.finish::<_, Int16Array>(|value| value as i16)),
+                DataType::Int32 => Arc::new(fixed.finish::<_, Int32Array>(|value| value as i32)),
+                DataType::Int64 => Arc::new(fixed.finish::<_, Int64Array>(|value| value)),
+                DataType::Date32 => Arc::new(fixed.finish::<_, Date32Array>(|value| value as i32)),
+                DataType::Timestamp(_, zone) => {
+                    let times: TimestampMicrosecondArray = fixed.finish(|value| value);
+                    Arc::new(times.with_timezone_opt(zone.clone()))
+                }
+                other => return Err(ArrowError::SchemaError(format!("{other} holds no integers"))),
+            },
             Store::Floats(fixed) if *kind == DataType::Float32 => {
-                Ok(Arc::new(fixed.finish::<_, Float32Array>(|value| value as f32)))
+                Arc::new(fixed.finish::<_, Float32Array>(|value| value as f32))
             }
-            Store::Floats(fixed) => Ok(Arc::new(fixed.finish::<_, Float64Array>(|value| value))),
+            Store::Floats(fixed) => Arc::new(fixed.finish::<_, Float64Array>(|value| value)),
             Store::Decimals(fixed) => {
                 let array: Decimal128Array = fixed.finish(|value| value);
-                Ok(Arc::new(array.with_data_type(kind.clone())))
+                Arc::new(array.with_data_type(kind.clone()))
             }
-            Store::Texts(texts) => texts.finish(*kind != DataType::Binary),
-            Store::Nested(nested) => nested.finish(kind),
-            Store::Nothing => Ok(new_null_array(kind, rows)),
-        }
+            Store::Texts(texts) => texts.finish(*kind != DataType::Binary)?,
+            Store::Nested(nested) => nested.finish(kind)?,
+            Store::Nothing => new_null_array(kind, rows),
+        })
     }
-}
-
-/// Return integers as a type holds them: `fit` has seen to it that it does.
-#[allow(clippy::cast_possible_truncation)]
-fn integers(fixed: Fixed<i64>, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-    Ok(match kind {
-        DataType::Boolean => Arc::new(fixed.finish::<_, BooleanArray>(|value| value != 0)),
-        DataType::Int8 => Arc::new(fixed.finish::<_, Int8Array>(|value| value as i8)),
-        DataType::Int16 => Arc::new(fixed.finish::<_, Int16Array>(|value| value as i16)),
-        DataType::Int32 => Arc::new(fixed.finish::<_, Int32Array>(|value| value as i32)),
-        DataType::Int64 => Arc::new(fixed.finish::<_, Int64Array>(|value| value)),
-        DataType::Date32 => Arc::new(fixed.finish::<_, Date32Array>(|value| value as i32)),
-        DataType::Timestamp(_, zone) => {
-            let times: TimestampMicrosecondArray = fixed.finish(|value| value);
-            Arc::new(times.with_timezone_opt(zone.clone()))
-        }
-        other => return Err(ArrowError::SchemaError(format!("{other} holds no integers"))),
-    })
 }
