@@ -44,15 +44,11 @@ pub struct Integers {
     pub most: i64,
     /// Those that it may be; none for all.
     pub of: Option<Vec<i64>>,
-    /// Those that it must not be.
-    pub not: Vec<i64>,
 }
 
 impl Integers {
     pub fn has(&self, value: i64) -> bool {
-        (self.least..=self.most).contains(&value)
-            && self.of.as_ref().is_none_or(|of| of.contains(&value))
-            && !self.not.contains(&value)
+        (self.least..=self.most).contains(&value) && self.of.as_ref().is_none_or(|of| of.contains(&value))
     }
 }
 
@@ -117,10 +113,8 @@ pub struct Arm {
     pub word: Option<Vec<u8>>,
     /// The node of each name; none where the arm has no such field.
     pub nodes: Vec<Option<usize>>,
-    /// A bit for each field that it must have.
-    pub required: u64,
-    /// A bit for each field that it has.
-    pub known: u64,
+    /// The fields that it must have.
+    pub required: Vec<usize>,
     /// Its fields, in the order of the schema.
     pub fields: Vec<usize>,
     pub uses: Vec<Use>,

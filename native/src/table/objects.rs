@@ -2,57 +2,53 @@
 
 use super::node::Union;
 use super::tape::{Message, Slot, short};
-use super::walk::{Walk, of_kind, of_text};
+use super::walk::{Walk, of_kind, of_text, valid};
 use crate::json::names::MOST;
 use crate::json::scan::{Kind, Text};
 use crate::steps::steps;
 use crate::why::{Done, Why};
 
-/// An object that is being read.
-struct OpenObject {
-    /// Index of the slot of its first field.
-    first: usize,
-    /// The arm of its union; none until its tag is needed.
-    arm: Option<usize>,
-    /// A bit for each field that it has.
-    seen: u64,
-}
-
 impl Walk<'_, '_> {
     /// Read an object by the arm that its tag selects.
     pub fn union(&mut self, union: &Union, levels: u32) -> Done<Slot> {
-        let arm = if union.tag.is_none() { Some(0) } else { None };
-        let first = self.reserve(union.names.len());
-        let mut object = OpenObject { first, arm, seen: 0 };
-        let mut next = 0;
+        // None until it is needed.
+        let mut arm = if union.tag.is_none() { Some(0) } else { None };
+        let (first, mut next) = (self.reserve(union.names.len()), 0);
         self.elements(b'{', b'}', |walk| {
             let name = walk.scan.member()?;
             let Some(field) = place_of(union, name.plain().ok_or(Why::Name)?, next) else {
                 return walk.unknown(union, name, levels);
             };
             next = field + 1;
-            walk.field(union, &mut object, field, levels)
+            walk.field(union, &mut arm, first, field, levels)
         })?;
-        let place = object.arm.ok_or(Why::Text)?;
-        let arm = &union.arms[place];
-        if object.seen & !arm.known != 0 || object.seen & arm.required != arm.required {
-            return Err(Why::Text);
-        }
-        let value = i64::try_from(place).map_err(|_| Why::Size)?;
-        Ok(Slot { first: short(object.first)?, value, ..of_kind(Kind::Object) })
+        let arm = arm.ok_or(Why::Text)?;
+        let mut required = union.arms[arm].required.iter();
+        let value = i64::try_from(arm).map_err(|_| Why::Size)?;
+        valid(
+            required.all(|field| !self.tape.slots[first + field].is_absent()),
+            Slot { first: short(first)?, value, ..of_kind(Kind::Object) },
+        )
     }
 
-    /// Read a field of an object; if arms read it differently, the tag is looked for behind it.
-    fn field(&mut self, union: &Union, object: &mut OpenObject, field: usize, levels: u32) -> Done {
-        if object.seen >> field & 1 == 1 {
+    /// Read a field of an object whose slots begin at the first one; if arms read it differently, the tag is
+    /// looked for behind it.
+    fn field(
+        &mut self,
+        union: &Union,
+        arm: &mut Option<usize>,
+        first: usize,
+        field: usize,
+        levels: u32,
+    ) -> Done {
+        if !self.tape.slots[first + field].is_absent() {
             return Err(Why::Name);
         }
-        object.seen |= 1 << field;
-        if object.arm.is_none() && (union.tag == Some(field) || union.same[field].is_none()) {
-            object.arm = Some(self.arm_ahead(union, field, levels)?);
+        if arm.is_none() && (union.tag == Some(field) || union.same[field].is_none()) {
+            *arm = Some(self.arm_ahead(union, field, levels)?);
         }
-        let node = object.arm.map_or(union.same[field], |arm| union.arms[arm].nodes[field]);
-        self.tape.slots[object.first + field] = self.value(node.ok_or(Why::Text)?, levels)?;
+        let node = arm.map_or(union.same[field], |arm| union.arms[arm].nodes[field]);
+        self.tape.slots[first + field] = self.value(node.ok_or(Why::Text)?, levels)?;
         Ok(())
     }
 

@@ -12,9 +12,6 @@ use super::node::{Arm, Flat, Integers, Node, RowArm, RowNode, RowsNode, Rule, Ta
 /// The form of tables that this kernel reads.
 const FORM: u64 = 1;
 
-/// Fields of an object at most: each has a bit.
-const FIELDS: usize = 64;
-
 /// Return the table that a text holds: a line with the digest of the one behind it. `None` if it is
 /// another form, or was changed after it was written.
 pub fn table(text: &str) -> Option<Table> {
@@ -58,11 +55,10 @@ fn node_of(given: &Given, all: &[&Given]) -> Option<Node> {
         "any" => Rule::Any,
         "null" => Rule::Null,
         "boolean" => Rule::Boolean,
-        "integer" => Rule::Integer(Integers {
+        "integer" if given.get("not").is_none() => Rule::Integer(Integers {
             least: given.get("least")?.as_i64()?,
             most: given.get("most")?.as_i64()?,
             of: list(given.get("of"), Value::as_i64),
-            not: list(given.get("not"), Value::as_i64).unwrap_or_default(),
         }),
         "number" => Rule::Number,
         "double" => Rule::Double,
@@ -112,9 +108,6 @@ fn union(given: &Given, arms: &[&Given]) -> Option<Union> {
             }
         }
     }
-    if names.len() > FIELDS {
-        return None;
-    }
     let tag = given.get("tag").and_then(bytes);
     let tag = tag.and_then(|tag| names.iter().position(|other| *other == tag));
     let arms: Vec<Arm> = arms.iter().map(|arm| arm_of(arm, &names)).collect::<Option<_>>()?;
@@ -132,8 +125,7 @@ fn arm_of(given: &Given, names: &[Vec<u8>]) -> Option<Arm> {
         title: given.get("name")?.as_str()?.to_owned(),
         word: given.get("word").and_then(bytes),
         nodes: vec![None; names.len()],
-        required: 0,
-        known: 0,
+        required: Vec::new(),
         fields: Vec::new(),
         uses: uses(given.get("uses"), names)?,
         field_uses: names.iter().map(|_| Vec::new()).collect(),
@@ -143,9 +135,10 @@ fn arm_of(given: &Given, names: &[Vec<u8>]) -> Option<Arm> {
         let place = names.iter().position(|other| *other == name)?;
         arm.nodes[place] = Some(index(field.get("node")?)?);
         arm.fields.push(place);
-        arm.known |= 1 << place;
         arm.field_uses[place] = uses(field.get("uses"), &[])?;
-        arm.required |= u64::from(field.get("required")?.as_bool()?) << place;
+        if field.get("required")?.as_bool()? {
+            arm.required.push(place);
+        }
     }
     Some(arm)
 }

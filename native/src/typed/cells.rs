@@ -72,11 +72,11 @@ fn scalar(kind: &ColumnKind, means: Means, text: &[u8], store: &mut Store) -> Op
         (
             ColumnKind::Boolean | ColumnKind::Integer(_) | ColumnKind::Date | ColumnKind::Time(_),
             Store::Integers(store),
-        ) => store.put(integer(kind, means, text)?),
-        (ColumnKind::Double, Store::Floats(store)) => store.put(double(means, text)?),
-        (ColumnKind::Single, Store::Floats(store)) => store.put(single(means, text)?),
+        ) => store.value = Some(integer(kind, means, text)?),
+        (ColumnKind::Double, Store::Floats(store)) => store.value = Some(double(means, text)?),
+        (ColumnKind::Single, Store::Floats(store)) => store.value = Some(single(means, text)?),
         (ColumnKind::Decimal(precision, scale), Store::Decimals(store)) => {
-            store.put(decimal(means, text, *precision, u32::try_from(*scale).ok()?)?);
+            store.value = Some(decimal(means, text, *precision, u32::try_from(*scale).ok()?)?);
         }
         (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if means.is_of_log() => {
             match content(text).filter(|_| *kind != ColumnKind::Json) {

@@ -136,12 +136,12 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
     match (kind, store) {
         (ColumnKind::Date, Store::Integers(store)) if text != b"null" => {
             out.push(b'"');
-            write_date(*store.value()?, out)?;
+            write_date(store.value?, out)?;
             out.push(b'"');
         }
         (ColumnKind::Time(is_clock), Store::Integers(store)) if text != b"null" => {
             out.push(b'"');
-            write_time(*store.value()?, out)?;
+            write_time(store.value?, out)?;
             if *is_clock {
                 out.pop();
             }
@@ -152,11 +152,11 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
         }
         // A number has no fraction if it is 0, and zero no sign.
         (_, Store::Floats(store)) if text != b"null" => {
-            write_float(Some(*store.value()? + 0.0).filter(|value| is_written_plainly(*value))?, out);
+            write_float(Some(store.value? + 0.0).filter(|value| is_written_plainly(*value))?, out);
             out.truncate(out.len() - 2 * usize::from(out.ends_with(b".0")));
         }
         (ColumnKind::Decimal(_, scale), Store::Decimals(store)) if text != b"null" => {
-            let (mut units, mut scale) = (*store.value()?, *scale);
+            let (mut units, mut scale) = (store.value?, *scale);
             while scale > 0 && units % 10 == 0 {
                 (units, scale) = (units / 10, scale - 1);
             }

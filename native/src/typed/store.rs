@@ -26,21 +26,13 @@ pub enum Store {
 /// A column of values of one size.
 pub struct Fixed<T> {
     values: Vec<Option<T>>,
-    value: Option<T>,
+    /// The value of the row so far; none if it is NULL.
+    pub value: Option<T>,
 }
 
 impl<T: Default> Fixed<T> {
     fn new(rows: usize) -> Self {
         Fixed { values: Vec::with_capacity(rows), value: None }
-    }
-
-    pub fn put(&mut self, value: T) {
-        self.value = Some(value);
-    }
-
-    /// Return the value of the row so far; none if it is NULL.
-    pub fn value(&self) -> Option<&T> {
-        self.value.as_ref()
     }
 
     /// End a row. One that is dead has a value: a key of a map must not be NULL.
