@@ -109,8 +109,7 @@ impl Row {
     }
 
     pub fn begin(&mut self, out: &mut Vec<u8>) {
-        self.cells.clear();
-        self.is_there = true;
+        self.reset(true);
         out.push(b'{');
     }
 

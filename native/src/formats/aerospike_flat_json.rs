@@ -38,9 +38,8 @@ impl Adapter for AerospikeFlatJson {
         } else if message.members(bins).next().is_some() {
             return Err(Why::Meaning);
         }
-        let mut absent = vec![("set", set), ("user_key", user_key)];
-        absent.retain(|(_, slot)| slot.is_absent());
-        let absent: Vec<&str> = absent.into_iter().map(|(name, _)| name).collect();
+        let absent = [("set", set), ("user_key", user_key)].into_iter().filter(|(_, slot)| slot.is_absent());
+        let absent: Vec<&str> = absent.map(|(name, _)| name).collect();
         let rest = self.table.record(op, digest, &[], &absent, input, columns)?;
         columns.of(Name::Attributes).open().push(b'}');
         Ok(rest)

@@ -1,6 +1,6 @@
 //! Members of JSON objects whose values are those of messages.
 
-use crate::json::writing::{comma, named};
+use crate::json::writing::named;
 use crate::table::tape::{Message, Slot};
 use crate::why::Done;
 
@@ -24,16 +24,8 @@ pub fn extras(message: &Message, out: &mut Vec<u8>) -> Done {
     named(b"extra", out);
     out.push(b'{');
     for extra in found {
-        comma(out);
-        out.extend_from_slice(b"\"/");
-        for c in name(extra) {
-            match c {
-                b'~' => out.extend_from_slice(b"~0"),
-                b'/' => out.extend_from_slice(b"~1"),
-                c => out.push(*c),
-            }
-        }
-        out.extend_from_slice(b"\":");
+        let pointer = str::from_utf8(name(extra)).unwrap_or_default().replace('~', "~0").replace('/', "~1");
+        named(format!("/{pointer}").as_bytes(), out);
         message.write(&extra.1, out)?;
     }
     out.push(b'}');
