@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// Texts that are compared before any other is looked up, the last one first.
 const RECENT: usize = 16;
 
-/// Bytes that are kept of texts and of what was read of them, by default.
-const MOST_BYTES: usize = 16 << 20;
+/// Bytes that are kept of texts of a format, and of what was read of them.
+pub const MOST_BYTES: usize = 16 << 20;
 
 /// Values in two generations: what is needed of the old one moves to the young one. If that is full, it
 /// becomes the old one, and what was not needed since then goes.
@@ -22,12 +22,6 @@ pub struct Cache<V> {
 
 /// A value, and the bytes that it takes with its text.
 type Entry<V> = (Arc<V>, usize);
-
-impl<V> Default for Cache<V> {
-    fn default() -> Self {
-        Self::of(MOST_BYTES)
-    }
-}
 
 impl<V> Cache<V> {
     /// Begin without texts; at most so many bytes are kept.

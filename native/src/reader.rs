@@ -2,7 +2,7 @@
 
 use crate::border;
 use crate::builders::MOST_BYTES;
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
 use crate::columns::Columns;
 use crate::effects::effect;
 use crate::formats::{Adapter, Input, Key, Options, Scratch, adapter};
@@ -69,8 +69,8 @@ impl Reader {
     /// Return what reads a format; none if it is not read by this table.
     pub fn new(format: &str, text: &str, options: &Options) -> Option<Self> {
         let table = table(text)?;
-        let adapter = adapter(format, &table, options)?;
-        Some(Reader { table, adapter, cache: Cache::default(), foreign: Vec::new(), is_beside_flat: false })
+        let (adapter, cache) = (adapter(format, &table, options)?, Cache::of(cache::MOST_BYTES));
+        Some(Reader { table, adapter, cache, foreign: Vec::new(), is_beside_flat: false })
     }
 
     /// Return the names that a message has at the root.
