@@ -5,7 +5,6 @@ use super::change_table::ChangeTable;
 use super::members::{extras, members};
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
-use crate::json::number::{parsed, write_integral};
 use crate::json::scan::Kind;
 use crate::json::writing::{comma, named, word};
 use crate::rows::Means;
@@ -68,11 +67,11 @@ impl Aerospike {
             let parts = self.bin.of(bin, message);
             let [name, kind, value, ..] = parts;
             scratch.begin_bin(name, message, out)?;
-            if value.kind == Kind::Float {
-                float(value, message, out)?;
-            } else {
-                message.write(value, out)?;
+            // A float that is written as an integer is one in Python.
+            if value.kind == Kind::Float && !message.raw(value).contains(&b'.') {
+                return Err(Why::Number);
             }
+            message.write(value, out)?;
             let BinKind { means, is_noted, flag } = arm_at(&self.kinds, bin)?;
             scratch.rows[1].end_value(*means, out);
             if !is_noted || flag.is_some_and(|flag| parts[flag].is_absent()) {
@@ -165,13 +164,4 @@ impl ChangeTable {
         }
         Ok(Rest { image, is_empty_image, ..self.rest(message, &input.root) })
     }
-}
-
-/// Write a number that the schema asks to be a float, though it may be written as an integer.
-fn float(value: &Slot, message: &Message, out: &mut Vec<u8>) -> Done {
-    let text = message.raw(value);
-    if text.contains(&b'.') {
-        return message.write(value, out);
-    }
-    parsed(text).and_then(|value| write_integral(value, out)).ok_or(Why::Number)
 }
