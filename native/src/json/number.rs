@@ -7,6 +7,9 @@ use super::writing::quoted;
 /// Digits of a text that binary64 gives back whatever they are (IEEE 754).
 const EXACT: usize = 15;
 
+/// Characters of an integer that fits into 64 bits whatever its digits are.
+const SHORT: usize = 18;
+
 /// Texts that stand for numbers that JSON lacks.
 pub const NOT_FINITE: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
 
@@ -36,7 +39,7 @@ pub fn number(text: &[u8]) -> Option<Number<'_>> {
         Some(b'e' | b'E') => None,
         _ => {
             let text = &text[..point];
-            let integer = parsed(text).filter(|_| text != b"-0")?;
+            let integer = value(text).filter(|_| text != b"-0")?;
             Some(Number { text, integer: Some(integer), len: point })
         }
     }
@@ -56,6 +59,15 @@ pub fn has_bits(value: i64, bits: u32) -> bool {
 /// Return the value of a text that Rust reads as one of a type.
 pub fn parsed<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Return the value of the text of an integer; `None` if it takes more than 64 bits.
+fn value(text: &[u8]) -> Option<i64> {
+    if text.len() > SHORT {
+        return parsed(text);
+    }
+    let (sign, digits) = text.strip_prefix(b"-").map_or((1, text), |digits| (-1, digits));
+    Some(sign * digits.iter().fold(0, |value, c| value * 10 + i64::from(c - b'0')))
 }
 
 fn fraction(text: &[u8], point: usize) -> Option<Number<'_>> {

@@ -53,7 +53,8 @@ impl Table {
                 message.known(slot).into_iter().for_each(|known| found.extend_from_slice(&known.tape.uses));
                 Ok(())
             }
-            Rule::Map(of) => {
+            // Values of any type have no leniencies.
+            Rule::Map(of) if !matches!(self.nodes[*of].rule, Rule::Any) => {
                 message.members(slot).try_for_each(|(_, value)| self.uses(*of, value, message, found))
             }
             _ => Ok(()),
