@@ -108,7 +108,7 @@ CASES: Final = (
     Case(
         name="auto",
         title="columns as messages declare, beside columns of a type",
-        # More batches: what is asked of the ratio is less than batches differ.
+        # More batches: single ones differ by more than the ratio may.
         topic=_TOPIC._replace(name="auto", batches=10),
         peer=FLAGGED,
         ours={DECLARED: 0.95},

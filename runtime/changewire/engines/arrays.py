@@ -18,7 +18,7 @@ def as_array(column: Column) -> pa.Array:
 def indices_of(mask: Column) -> list[int]:
     """Return the indexes at which a column is true.
 
-    `pyarrow.compute.indices_nonzero` ends the process for a column of no arrays before pyarrow 26.
+    Before pyarrow 26, `pyarrow.compute.indices_nonzero` crashes on a column of no arrays.
     """
     found: list[int] = pc.indices_nonzero(as_array(mask)).to_pylist()
     return found

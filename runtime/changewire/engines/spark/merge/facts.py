@@ -149,30 +149,11 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
         rows: The rows.
         options: How changes are applied.
     """
-    major, op = F.col("sequence.major"), F.col("op")
-    has_key = is_change()
-    is_hard = F.col(EFFECT).isin("keys", "patch") | F.col("sequence").isNull()
-    is_applied = has_key & F.col(EFFECT).isin(*APPLIED)
-    found = {
-        **facts_columns(),
-        "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
-        "applied": F.count_if(is_applied),
-        "old": F.count_if(is_incomplete()),
-        "least": F.min(F.when(is_applied & (op != DELETE), major)),
-        "hard": F.count_if(is_applied & is_hard),
-        "inherited": F.count_if(has_key & F.col("sequence").isNull()),
-        "moves": F.count_if(is_applied & F.col("before_key").isNotNull()),
-    }
-    groups = [F.col("kind"), op, *source_columns()]
-    if options.has_json:
-        found |= _text_columns(has_key)
-    if options.are_auto:
-        text = F.when(has_columns(), F.xxhash64(DECLARED))
-        found |= {"least_text": F.min(text), "greatest_text": F.max(text)}
+    groups = [F.col("kind"), F.col("op"), *source_columns()]
     if options.are_typed:
-        named = F.when(has_key & (F.col(EFFECT) != "none"), F.col("key"))
+        named = F.when(is_change() & (F.col(EFFECT) != "none"), F.col("key"))
         groups.append(F.json_object_keys(named).alias("names"))
-    sums = (column.alias(name) for name, column in found.items())
+    sums = (column.alias(name) for name, column in _sums(options).items())
     every = rows.groupBy(*groups).agg(F.count("*").alias("rows"), *sums).collect()
     counted = [one for one in every if _is_chosen(one, options.routing)]
     operations: Counter[str] = Counter()
@@ -182,11 +163,6 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
     is_truncated = options.tables.apply_truncates
     changes = [one for one in counted if one["kind"] == CHANGE and one["rows"] > one["keyless"]]
     truncates = [one for one in counted if is_truncated and one["op"] == "truncate"]
-    least: dict[RouteKey, int] = {}
-    for one in changes:
-        if one["least"] is not None:
-            key = route_key(one)
-            least[key] = min(one["least"], least.get(key, one["least"]))
     hard, inherited, moves = (
         sum(one[name] for one in changes) for name in ("hard", "inherited", "moves")
     )
@@ -194,7 +170,7 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
         operations,
         _sources(changes, truncates, sum(one["keyless"] for one in counted), number),
         _facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
-        least,
+        _least(changes),
         hard,
         inherited,
         moves,
@@ -205,6 +181,38 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
         sum(one["rows"] for one in every if one["kind"] == CHANGE) - number,
         _columns_of([*changes, *truncates]) if options.are_auto else {},
     )
+
+
+def _sums(options: AppliedOptions) -> dict[str, Column]:
+    """Return aggregations of `facts_of_batch`."""
+    major, has_key = F.col("sequence.major"), is_change()
+    is_hard = F.col(EFFECT).isin("keys", "patch") | F.col("sequence").isNull()
+    is_applied = has_key & F.col(EFFECT).isin(*APPLIED)
+    found = {
+        **facts_columns(),
+        "keyless": F.count_if((F.col("kind") == CHANGE) & F.col("key").isNull()),
+        "applied": F.count_if(is_applied),
+        "old": F.count_if(is_incomplete()),
+        "least": F.min(F.when(is_applied & (F.col("op") != DELETE), major)),
+        "hard": F.count_if(is_applied & is_hard),
+        "inherited": F.count_if(has_key & F.col("sequence").isNull()),
+        "moves": F.count_if(is_applied & F.col("before_key").isNotNull()),
+    }
+    if options.has_json:
+        found |= _text_columns(has_key)
+    if options.are_auto:
+        text = F.when(has_columns(), F.xxhash64(DECLARED))
+        found |= {"least_text": F.min(text), "greatest_text": F.max(text)}
+    return found
+
+
+def _least(changes: Iterable[Row]) -> dict[RouteKey, int]:
+    found: dict[RouteKey, int] = {}
+    for one in changes:
+        if one["least"] is not None:
+            key = route_key(one)
+            found[key] = min(one["least"], found.get(key, one["least"]))
+    return found
 
 
 def _is_chosen(group: Row, routing: Routing) -> bool:
