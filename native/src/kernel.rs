@@ -19,7 +19,7 @@ use crate::why::{Done, Why};
 /// | state | bound |
 /// |---|---|
 /// | `readers`: tables and adapters | what the generator wrote |
-/// | `readers`: `Cache` of schemas that stand in messages | 16 MiB a format, `cache::MOST_BYTES`, and 16 more |
+/// | `readers`: `Cache` of schemas that stand in messages | 16 MiB a format, `cache::MOST_BYTES` |
 /// | `readers`: the last text of each `Pattern` | 256 bytes a pattern, `pattern::MOST_KEPT` |
 /// | `declined` | a count for each node of a table and each reason |
 /// | `last`, `messages`, `row` | of one size |

@@ -46,14 +46,14 @@ impl Particle {
         let mut found = Vec::from(SHOWN.map(|title| of(title, 0, String::new())));
         found.push(of("BlobBin", 0, r#"{"type":"blob"}"#.to_owned()));
         found.push(of("GeojsonBin", 0, r#"{"type":"geojson"}"#.to_owned()));
-        for known in table.values("MapBin.flags")? {
-            let note = match known.means {
+        for known in table.values.get("MapBin.flags")? {
+            let note = match known.means.as_str() {
                 "unordered" => String::new(),
                 order => format!(r#"{{"type":"map","order":"{order}"}}"#),
             };
             found.push(of("MapBin", known.value.as_i64()?, note));
         }
-        for known in table.values("ListBin.flags")? {
+        for known in table.values.get("ListBin.flags")? {
             let note = format!(r#"{{"type":"list","ordered":{}}}"#, known.means == "ordered");
             found.push(of("ListBin", known.value.as_i64()?, note));
         }
@@ -70,7 +70,7 @@ impl AerospikeMsgpack {
             particles: Particle::all(table)?,
             geojson: kind_of("GeojsonBin", table)?,
             table: ChangeTable::new(table, options)?,
-            durable: table.values("DeletePayload.flags")?.iter().find_map(durable)??,
+            durable: table.values.get("DeletePayload.flags")?.iter().find_map(durable)??,
             payload: table.positions(&["Write", "Delete", "LegacyDelete"], ["payload"])?[0],
             key: table.positions(&payloads, ["key"])?[0],
             flags: table.positions(&payloads[1..], ["flags"])?[0],

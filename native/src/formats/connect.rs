@@ -54,7 +54,7 @@ struct Said<'s> {
 
 impl ConnectSchemas {
     pub fn new(table: &Table) -> Option<Self> {
-        let named = table.values("ConnectSchema.type")?;
+        let named = table.values.get("ConnectSchema.type")?;
         let holder = named.iter().find(|known| known.means == "struct")?.value.as_str()?;
         Some(ConnectSchemas {
             node: Bound::named(table, "ConnectSchema", PROPERTIES)?,

@@ -12,6 +12,9 @@ pub mod walk;
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use node::{Node, Rule, Union};
 
 #[derive(Default)]
@@ -25,17 +28,20 @@ pub struct Table {
     pub is_msgpack: bool,
     pub by_name: HashMap<String, usize>,
     /// Where the parts of a change stand in messages, as JSON; null if the schemas do not say.
-    pub change: serde_json::Value,
-    /// By property the values that have a meaning, as JSON.
-    pub values: serde_json::Value,
+    pub change: Value,
+    /// By property the values that have a meaning, as the schemas say it.
+    pub values: HashMap<String, Vec<Meaning>>,
 }
 
 /// A value that has a meaning, of a number or beside another value.
-pub struct Meaning<'t> {
-    pub value: &'t serde_json::Value,
-    pub means: &'t str,
-    pub of: &'t str,
-    pub bits: u64,
+#[derive(Deserialize)]
+pub struct Meaning {
+    pub value: Value,
+    pub means: String,
+    #[serde(default)]
+    pub of: String,
+    #[serde(default)]
+    pub bits: u32,
 }
 
 impl Table {
@@ -58,20 +64,6 @@ impl Table {
             Some((self.nodes.get(arm.node)?.label.as_str(), tag))
         });
         arms.collect()
-    }
-
-    /// Return the values of a property that have a meaning, as the schemas say it.
-    pub fn values(&self, place: &str) -> Option<Vec<Meaning<'_>>> {
-        let listed = self.values.get(place)?.as_array()?.iter();
-        let known = listed.map(|given| {
-            Some(Meaning {
-                value: given.get("value")?,
-                means: given.get("means")?.as_str()?,
-                of: given.get("of").and_then(serde_json::Value::as_str).unwrap_or_default(),
-                bits: given.get("bits").and_then(serde_json::Value::as_u64).unwrap_or_default(),
-            })
-        });
-        known.collect()
     }
 
     /// Return the union or object that is the node of a name, or that a nullable node is of.

@@ -1,7 +1,9 @@
 //! The text of a table to its nodes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -17,7 +19,7 @@ const FORM: u64 = 1;
 pub fn table(text: &str) -> Option<Table> {
     let (head, body) = text.split_once('\n')?;
     let head: Value = serde_json::from_str(head).ok()?;
-    let digest = hex(&Sha256::digest(body.trim_end().as_bytes()));
+    let digest = hex(body.trim_end().as_bytes());
     if head.get("form")?.as_u64()? != FORM || head.get("sha256")?.as_str()? != digest {
         return None;
     }
@@ -33,16 +35,15 @@ pub fn table(text: &str) -> Option<Table> {
         is_msgpack: body.get("encoding")?.as_str()? == "msgpack",
         by_name,
         change: body.get("change")?.clone(),
-        values: body.get("values")?.clone(),
+        values: HashMap::deserialize(body.get("values")?).ok()?,
     })
 }
 
+/// Return the SHA-256 digest of bytes, in hex.
 pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digest = Sha256::digest(bytes);
+    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 type Given = Map<String, Value>;

@@ -5,12 +5,12 @@ fn key(number: usize) -> Vec<u8> {
 }
 
 fn has(cache: &Cache<usize>, text: &[u8]) -> bool {
-    cache.young.contains_key(text) || cache.old.contains_key(text)
+    cache.entries.contains_key(text)
 }
 
 /// How many bytes are kept.
 fn bytes(cache: &Cache<usize>) -> usize {
-    cache.young.values().chain(cache.old.values()).map(|(_, bytes)| bytes).sum()
+    cache.entries.values().map(|(_, bytes)| bytes).sum()
 }
 
 /// A text is found again, among the recent ones by what bytes begin with.
