@@ -46,6 +46,7 @@ def benchmarks(*, quick: bool) -> Mapping[str, Callable[[], Iterator[Result]]]:
         "kafka": {"rounds": 2 if quick else 7, "seconds": 0.01 if quick else 0.05},
         "stages": {"rounds": rounds, "seconds": 0.02 if quick else 0.15},
         "kernel": {"rounds": rounds, "seconds": 0.02 if quick else 0.3},
+        "fit": {"rounds": 2 if quick else 7, "seconds": 0.02 if quick else 0.3},
         "imports": {"rounds": rounds},
         "memory": {"megabytes": 50 if quick else 1024},
         "in_spark": {"count": 20_000 if quick else 200_000, "rounds": 2 if quick else 5},
