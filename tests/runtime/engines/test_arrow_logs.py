@@ -70,7 +70,7 @@ def test_a_log_that_was_rewritten(tmp_path: Path) -> None:
     assert len(cwa.history(tmp_path, table="shop.users")) == 1
 
 
-HOSTILE = ["a'b", 'a"b', "a`b", "a.b", "a b", "../x", "%s", "\u202e", "日本", "x" * 300]
+HOSTILE = ["a'b", 'a"b', "a`b", "a.b", "a b", "../x", "%s", "{e}", "\u202e", "日本", "x" * 300]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -39,7 +39,7 @@ from changewire.tables.routing import Refusal
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-HOSTILE = "a'b`c.d \u202e%s"
+HOSTILE = "a'b`c.d \u202e%s{e}"
 PLACE = ("topic", "partition", "offset", "path", "number")
 HISTORIES = 8
 GOOD = b'{"msg": "delete", "key": ["d", "t", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}'

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FORMAT = "dataworks-json"
+OPS = ("INSERT", "UPDATE_AFTER", "UPDATE_AFTER")
 
 
 def rows(spark: SparkSession, lake: Lake, name: str = "t") -> dict[int, Any]:
@@ -153,6 +154,25 @@ def test_names_lead_to_no_place_of_the_query(spark: SparkSession, tmp_path: Path
         ("name-collision", 5),
     ]
     assert lake.log(spark).where("kind = 'change'").count() == len(names) + 1
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_names_with_braces(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
+    """Statements have names of tables and columns that PySpark could take for its own marks."""
+    lake, columns = lake_in(table_format, spark, tmp_path), {"{source}": "a", "{}": "b"}
+    sent = [message(op, n, {"id": 1, **columns}, table="{env}") for n, op in enumerate(OPS, 1)]
+    for number, one in enumerate(sent):
+        lake.send_records(records(one, start=number))
+    lake.apply_messages(spark, format=FORMAT, row_schema="auto")
+    (name,) = lake.names()
+    (row,) = lake.table(spark, name).collect()
+    found = row.asDict()
+    rescued = json.loads(row["_changewire"]["rescued"] or "{}")
+    assert {**found, **rescued}.items() >= {"id": 1, **columns}.items()
+    places = {"target": lake.places["target"], "table_format": table_format}
+    assert not verify(spark, lake.places["log"], **places).count()
+    rebuild(spark, lake.places["log"], **places, row_schema="auto")
+    assert lake.table(spark, name).collect() == [row]
 
 
 def test_a_batch_brings_so_many_tables(spark: SparkSession, tmp_path: Path) -> None:

@@ -48,15 +48,14 @@ class Clauses:
         return replace(self, layout=layout, properties={**self.properties, **settings.properties})
 
     def statement(self, table: SparkTable, properties: Mapping[str, str]) -> str:
-        """Return the statement that replaces a table by ``{source}``, with further properties."""
+        """Return the statement that replaces a table, with further properties, up to its source."""
         pairs = {**self.properties, **properties}.items()
         named = ", ".join(f"{_literal(name)} = {_literal(text)}" for name, text in pairs)
         comment = "" if self.comment is None else f" COMMENT {_literal(self.comment)}"
         text = (
             f"REPLACE TABLE {table.identifier} USING {table.format.name}{self.layout.sql}{comment} "
         )
-        text += f"TBLPROPERTIES ({named}) AS SELECT * FROM "  # noqa: S608 - all is quoted
-        return text.replace("{", "{{").replace("}", "}}") + "{source}"
+        return f"{text}TBLPROPERTIES ({named}) AS SELECT * FROM "  # noqa: S608 - all is quoted
 
 
 def clauses_of(spark: SparkSession, table: SparkTable, columns: StructType) -> Clauses:

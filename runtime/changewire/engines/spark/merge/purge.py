@@ -12,7 +12,7 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import deletes_something, is_change
 from changewire.engines.spark.merge.mutations import PLACE
-from changewire.engines.spark.merge.table import SparkTable, run_merge
+from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.names import absolute
 from changewire.tables.row_state import COLUMN
@@ -48,8 +48,7 @@ def purge(
     time = F.coalesce("timestamp", "event_time")
     old = LogPlace(log, table_format).read(spark).where(is_change() & deletes_something())
     places = old.where(time < F.lit(older_than)).select(*position_columns()).distinct()
-    statement = f"MERGE INTO {one.identifier} t USING {{source}} s ON {_IS_SAME} "
-    statement += f"WHEN MATCHED AND t.{COLUMN}.deleted THEN DELETE"
+    clauses = f"{_IS_SAME} WHEN MATCHED AND t.{COLUMN}.deleted THEN DELETE"
     formats.refresh(spark, one.target)
-    rows = formats.merged(run_merge(spark, one.target, statement, places)).rows
+    rows = formats.merged(one.run_merge(spark, places, clauses)).rows
     return None if rows is None else rows.get("deleted", 0)

@@ -30,7 +30,7 @@ from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import FAILURE, is_row_of, row_values
 from changewire.engines.spark.merge.plan import SparkRules, There, shape_of, without_state
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
-from changewire.engines.spark.merge.table import SparkTable, named_in, run_merge
+from changewire.engines.spark.merge.table import SparkTable, named_in, run_statement
 from changewire.engines.spark.merge.violations import check_rows
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
@@ -90,7 +90,8 @@ class Replacing:
         properties = {KEYS: property_text([*shape.keys])}
         properties |= named_in(shape, shape.columns.names)
         properties |= deletes_in(there.properties, self.settings.deletes)
-        run_merge(spark, self.target.name, clauses.statement(self.table, properties), rows)
+        head = clauses.statement(self.table, properties)
+        run_statement(spark, self.target.name, (head, ""), rows)
 
     def _others(self) -> list[StructField]:
         """Return the columns that nothing of the log names."""

@@ -161,9 +161,8 @@ class SparkTable:
         fields = order_fields(floor)
         newest = spark.range(1).select(*(F.lit(fields[name]).alias(name) for name in ORDER))
         is_older = is_newer("s", f"t.{COLUMN}")
-        statement = f"MERGE INTO {self.identifier} t USING {{source}} s ON {is_older} "
-        statement += "WHEN MATCHED THEN DELETE"
-        rows = self.format.merged(run_merge(spark, self.target, statement, newest)).rows
+        clauses = f"{is_older} WHEN MATCHED THEN DELETE"
+        rows = self.format.merged(self.run_merge(spark, newest, clauses)).rows
         return None if rows is None else rows.get("deleted", 0)
 
     def merge(
@@ -180,20 +179,23 @@ class SparkTable:
         computed = {decided, *(there.others & {*shape.keys})}
         names = [name for name in source.columns if name not in computed]
         values = {quoted(name): f"s.{quoted(name)}" for name in names}
-        statement = _statement(
-            *(
-                self.identifier,
-                shape.keys,
-                values,
-                self.format.inserted(there.columns, there.unwritten),
-            ),
-            decided,
-            keeps_deleted=keeps_deleted,
-        )
+        inserted = self.format.inserted(there.columns, there.unwritten)
+        clauses = _clauses(shape.keys, values, inserted, decided, keeps_deleted=keeps_deleted)
         spark = rows.sparkSession
         self.format.refresh(spark, self.target)
         with changed(spark, LENIENT if there.constraints.are_any else {}):
-            return self.format.merged(run_merge(spark, self.target, statement, source))
+            return self.format.merged(self.run_merge(spark, source, clauses))
+
+    def run_merge(self, spark: SparkSession, source: DataFrame, clauses: str) -> DataFrame:
+        """Return what a MERGE of rows ``s`` into the table ``t`` returns.
+
+        Args:
+            spark: The session.
+            source: The rows.
+            clauses: The condition that a row is one of the table, and what becomes of both.
+        """
+        head = f"MERGE INTO {self.identifier} t USING "
+        return run_statement(spark, self.target, (head, f" s ON {clauses}"), source)
 
     def view(self, spark: SparkSession, name: str, shape: Shape) -> None:
         """Make a view of the rows that are not deleted, or give it the columns of the table."""
@@ -216,8 +218,7 @@ def _columns(shape: Shape, others: Collection[str] = ()) -> list[Column]:
     return [found[name].alias(name) for name in shape.columns.names if name not in others]
 
 
-def _statement(
-    identifier: str,
+def _clauses(
     keys: Iterable[str],
     written: Mapping[str, str],
     inserted: Mapping[str, str],
@@ -225,7 +226,7 @@ def _statement(
     *,
     keeps_deleted: bool,
 ) -> str:
-    """Return the MERGE of a table, of values by columns; a new row has further ones."""
+    """Return the clauses of a MERGE of values by columns; a new row has further ones."""
     is_same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in keys)
     is_applied = f"(s.{decided} OR {is_newer(f's.{COLUMN}', f't.{COLUMN}')})"
     is_deleted = f"s.{COLUMN}.deleted"
@@ -238,11 +239,23 @@ def _statement(
     else:
         clauses.insert(0, f"WHEN MATCHED AND {is_applied} AND {is_deleted} THEN DELETE")
         clauses.append(f"WHEN NOT MATCHED AND NOT {is_deleted} THEN {insert}")
-    return f"MERGE INTO {identifier} t USING {{source}} s ON {is_same} {' '.join(clauses)}"
+    return f"{is_same} {' '.join(clauses)}"
 
 
-def run_merge(spark: SparkSession, table: str, statement: str, source: DataFrame) -> DataFrame:
-    """Return what a MERGE returns; it is tried again if another writer came first."""
+def run_statement(
+    spark: SparkSession, table: str, around: tuple[str, str], source: DataFrame
+) -> DataFrame:
+    """Return what a statement returns; it is run again if another writer came first.
+
+    Args:
+        spark: The session.
+        table: The table that it writes.
+        around: The text before the source, and the one behind it.
+        source: What it reads.
+    """
+    # PySpark formats the text, and names of columns may have braces.
+    head, tail = (text.replace("{", "{{").replace("}", "}}") for text in around)
+    statement = f"{head}{{source}}{tail}"
 
     def run() -> DataFrame:
         try:
