@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
@@ -74,6 +75,8 @@ class TypedDecoder(Decoder):
             return self._typed(result, used), leniencies + used
         except CellError as error:
             issue = error.issue
+            if issue.code == ROUNDED_NUMBER:  # a code of tables, and of no message
+                issue = msgspec.structs.replace(issue, code="wrong-type")
         except RecursionError:
             issue = too_deep("row")
         except Exception as error:  # noqa: BLE001 - one element must not end the stream
