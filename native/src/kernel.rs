@@ -47,8 +47,7 @@ impl State {
             readers[i].foreign = foreign.cloned().collect();
             readers[i].is_beside_flat = !readers[i].is_flat() && readers.iter().any(Reader::is_flat);
         }
-        let declined = HashMap::new();
-        (!readers.is_empty()).then_some(State { readers, last: 0, declined, messages: 0 })
+        (!readers.is_empty()).then_some(State { readers, last: 0, declined: HashMap::new(), messages: 0 })
     }
 
     pub fn needs_keys(&self) -> bool {

@@ -1,25 +1,22 @@
 //! Rows as JSON text: their columns, and the keys that are made of them.
 
+use std::ops::Range;
+
 use crate::json::number::{Number, number};
 use crate::json::writing::named;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
-/// A column of a row that was written: its name and its value in the row's text.
-#[derive(Clone, Copy)]
+/// A column of a row that was written: where its name and its value are in the row's text; of a decimal,
+/// which is text there, the number.
 struct Cell {
-    name: (usize, usize),
-    value: (usize, usize),
-    is_decimal: bool,
+    name: Range<usize>,
+    value: Range<usize>,
 }
 
 impl Cell {
     fn name<'d>(&self, data: &'d [u8]) -> &'d [u8] {
-        &data[self.name.0..self.name.1]
-    }
-
-    fn value<'d>(&self, data: &'d [u8]) -> &'d [u8] {
-        &data[self.value.0..self.value.1]
+        &data[self.name.clone()]
     }
 }
 
@@ -42,8 +39,7 @@ impl<'w> Written<'w> {
     /// no such column.
     pub fn value(&self, name: &[u8]) -> Option<&'w [u8]> {
         let cell = self.row.cells.iter().find(|cell| cell.name(self.data) == name)?;
-        let text = cell.value(self.data);
-        if cell.is_decimal { text.get(1..text.len() - 1) } else { Some(text) }
+        Some(&self.data[cell.value.clone()])
     }
 
     pub fn has_columns(&self) -> bool {
@@ -101,7 +97,7 @@ impl Row {
         }
         let end = out.len();
         out.extend_from_slice(b"\":");
-        self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()), is_decimal: false });
+        self.cells.push(Cell { name: start..end, value: out.len()..out.len() });
     }
 
     /// Tell whether the name that was written last is that of another column as well.
@@ -110,11 +106,11 @@ impl Row {
         others.iter().any(|other| other.name(data) == last.name(data))
     }
 
-    /// End the value of the column whose name was written last; a decimal is text in the row.
+    /// End the value of the column whose name was written last.
     pub fn end_value(&mut self, is_decimal: bool, out: &[u8]) {
         if let Some(cell) = self.cells.last_mut() {
-            cell.value.1 = out.len();
-            cell.is_decimal = is_decimal;
+            let quote = usize::from(is_decimal);
+            cell.value = cell.value.start + quote..out.len() - quote;
         }
     }
 }

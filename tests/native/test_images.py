@@ -17,6 +17,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
 from changewire.engines.typed import decode, images
 from changewire.engines.typed.decode import TypedDecoder
+from changewire.engines.typed.fitted import row_columns
 
 pytestmark = needs_kernel
 
@@ -46,7 +47,8 @@ def attributes(decoder: TypedDecoder, messages: list[bytes]) -> list[Any]:
 def test_what_the_type_does_not_name() -> None:
     """It is in the attributes, of both images or of one, as the JSON text has it."""
     decoder = TypedDecoder(DecodeOptions("dataworks-json"), ROW)
-    one, other = {"id": 1, "price": "1.10", "é": None}, {"id": 1, "é": '"\\'}
+    one: dict[str, Any] = {"id": 1, "price": "1.10", "é": None}
+    other: dict[str, Any] = {"id": 1, "é": '"\\'}
     cases = [(one, other), (other, {"id": 1}), ({"id": 1}, one), ({"id": 1}, {"id": 2})]
     messages = [update(*case) for case in cases]
     assert compared(batch_of(messages), decoder).declined == 0
@@ -107,7 +109,7 @@ def test_another_kernel_fits_no_rows(
 
 def test_an_element_that_fails_is_a_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that is not expected loses one element of a batch."""
-    fit = decode.row_columns
+    fit = row_columns
 
     def fail(text: bytes, *rest: Any) -> Any:
         if text == b'{"id":2}':

@@ -70,7 +70,6 @@ impl Aerospike {
             }
             message.write(value, out)?;
             let BinKind { is_noted, flag } = arm_at(&self.kinds, bin)?;
-            scratch.rows[1].end_value(false, out);
             if !is_noted || flag.is_some_and(|flag| parts[flag].is_absent()) {
                 continue;
             }

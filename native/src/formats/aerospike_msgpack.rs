@@ -102,7 +102,6 @@ impl AerospikeMsgpack {
             } else {
                 message.write(value, out)?;
             }
-            scratch.rows[1].end_value(false, out);
             let is_it = |known: &&Particle| known.kind == kind.value && known.flags == flags.value;
             let note = &self.particles.iter().find(is_it).ok_or(Why::Meaning)?.note;
             if !note.is_empty() {

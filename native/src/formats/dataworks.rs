@@ -63,11 +63,10 @@ impl DataWorks {
                 Some(_) if slot.kind == Kind::Null => {}
                 Some(Some(ValueType::Time(_))) if !self.is_utc => return Err(Why::Value),
                 Some(kind) => {
-                    let is_decimal = value(*kind, slot, message, out, notes)?;
                     if self.is_assumed && matches!(kind, Some(ValueType::Time(_))) {
                         notes.push("date-read-in-utc");
                     }
-                    return Ok(is_decimal);
+                    return value(*kind, slot, message, out, notes);
                 }
             }
             message.write(slot, out).map(|()| false)

@@ -72,10 +72,7 @@ pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Ve
         (ValueType::Bytes, _) => {
             byte_count(message.content(slot)?)?;
         }
-        (ValueType::Number, _) => {
-            write_integral(message.integer(slot)?, out)?;
-            return Some(false);
-        }
+        (ValueType::Number, _) => return write_integral(message.integer(slot)?, out).map(|()| false),
         (ValueType::Date, _) => {
             out.push(b'"');
             write_date(integer(slot, message, 32)?, out)?;
@@ -89,8 +86,7 @@ pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Ve
             return Some(false);
         }
         (ValueType::Decimal(scale), _) => {
-            write_unscaled(&decode(message.content(slot)?)?, scale, out)?;
-            return Some(true);
+            return write_unscaled(&decode(message.content(slot)?)?, scale, out).map(|()| true);
         }
         _ => return None,
     }
