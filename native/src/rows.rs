@@ -53,7 +53,7 @@ impl<'w> Written<'w> {
 }
 
 /// Write the members of a map as a row; `value` writes one, by the content of its name, and tells
-/// whether it is a decimal.
+/// whether it is the text of a decimal.
 pub fn write_row(
     map: &Slot,
     message: &Message,

@@ -144,8 +144,8 @@ fn scale(said: &Said, message: &Message) -> Option<u32> {
     if is_plain { parsed(text) } else { None }
 }
 
-/// Write the value of a column that the schema may declare, and tell whether it is a decimal; notes get
-/// what is accepted beyond the schema.
+/// Write the value of a column that the schema may declare, and tell whether it is the text of a
+/// decimal; notes get what is accepted beyond the schema.
 pub fn write_declared(
     column: Option<&Column>,
     slot: &Slot,

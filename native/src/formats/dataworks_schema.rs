@@ -89,8 +89,8 @@ pub fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Done<Opti
     Ok(Some((major, i64::from(!is_before))))
 }
 
-/// Write the value of a column, which is not null, by its type, and return what it is; a time that Python
-/// lacks is declined.
+/// Write the value of a column, which is not null, by its type, and tell whether it is the text of a decimal;
+/// a time that Python lacks is declined.
 pub fn value(
     kind: Option<ValueType>,
     slot: &Slot,

@@ -58,8 +58,8 @@ pub fn types(table: &Table, place: &str) -> Option<Vec<NamedType>> {
     known.collect()
 }
 
-/// Write a value, which is not null, by its type, and tell whether it is a decimal; `None` if it is not of
-/// its type.
+/// Write a value, which is not null, by its type, and tell whether it is the text of a decimal; `None` if it
+/// is not of its type.
 pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<bool> {
     match (kind, slot.kind) {
         (ValueType::Boolean, Kind::True | Kind::False)

@@ -85,7 +85,7 @@ def _bytes(value: Any, _used: list[str]) -> bytes | None:
 
 
 def _number(value: Any, used: list[str]) -> float | None:
-    """Return the nearest double of a number, or of the text of a Decimal; None if there is none."""
+    """Return the nearest double of a number, or of its text; None for one beyond all doubles."""
     is_text = type(value) is str and _DECIMAL.fullmatch(value) is not None
     number = Decimal(value) if is_text else value
     if type(number) is not Decimal and type(number) is not int:
@@ -152,7 +152,7 @@ def reading_of_rows(columns: Iterable[pa.Field]) -> str:
 
 
 def is_json(field: pa.Field) -> bool:
-    """Return whether a column of text holds any value as JSON, which its metadata says."""
+    """Return whether a column of text takes any value as JSON text, which its metadata says."""
     media_type = (field.metadata or {}).get(b"contentMediaType")
     return media_type == JSON.encode() and field.type == pa.string()
 
