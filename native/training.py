@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.arrow.messages import opener
-from changewire.engines.native import RowType, kernel_of
+from changewire.engines.native import kernel_of
+from changewire.engines.typed.decode import TypedDecoder
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ROUNDS = (25, 5)
@@ -29,7 +30,6 @@ OPTIONS = [
     DecodeOptions("lindorm-json", key_columns=["id"]),
 ]
 COLUMNS = pa.schema({"id": pa.int64(), "name": pa.string(), "amount": pa.float64()})
-ROW = RowType(COLUMNS, [""] * len(COLUMNS))
 
 
 def batches(format: str) -> list[pa.RecordBatch]:
@@ -47,10 +47,7 @@ def main() -> None:
     """Decode all examples to rows of JSON text, mostly, and to columns of a type."""
     for options in OPTIONS:
         all_batches = batches(options.format)
-        kernels = [
-            kernel_of(options),
-            kernel_of(options, ROW),
-        ]
+        kernels = [kernel_of(options), TypedDecoder(options, COLUMNS).kernel]
         for rounds, kernel in zip(ROUNDS, kernels, strict=True):
             if kernel is None:
                 raise SystemExit(f"the kernel does not read {options.format}")

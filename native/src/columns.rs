@@ -7,9 +7,7 @@ use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field};
 
 use crate::builders::{TextColumn, batch, structs};
-use crate::json::writing::named;
-use crate::rows::Row;
-use crate::typed::{Images, Nested, RowType};
+use crate::typed::Nested;
 use crate::why::{Done, Why};
 
 /// What is no text of a change.
@@ -73,9 +71,6 @@ pub struct Columns {
     event_time: TimestampMicrosecondBuilder,
     major: Int64Builder,
     minor: Int64Builder,
-    /// Rows as columns of a type; none if they are JSON text.
-    images: Option<Images>,
-    undeclared: Vec<u8>,
     leniencies: Nested,
     /// How many rows each message has; less than 0 if they are dead.
     sizes: Vec<i32>,
@@ -84,14 +79,12 @@ pub struct Columns {
 
 impl Columns {
     /// Begin without rows.
-    pub fn new(messages: usize, row: Option<&Arc<RowType>>) -> Self {
+    pub fn new(messages: usize) -> Self {
         Columns {
             texts: std::array::from_fn(|_| TextColumn::new(messages)),
             event_time: TimestampMicrosecondBuilder::with_capacity(messages),
             major: Int64Builder::with_capacity(messages),
             minor: Int64Builder::with_capacity(messages),
-            images: row.map(|row| Images::new(row, messages)),
-            undeclared: Vec::new(),
             leniencies: Nested::texts(messages),
             sizes: Vec::with_capacity(messages),
             rows: 0,
@@ -119,27 +112,6 @@ impl Columns {
         self.texts[name as usize].text()
     }
 
-    /// Fit the images of the row into the columns of its type.
-    pub fn fit(&mut self, rows: &[Row; 2]) -> Done {
-        let Some(images) = &mut self.images else { return Ok(()) };
-        self.undeclared.clear();
-        for (side, name) in [Name::Before, Name::After].into_iter().enumerate() {
-            let text = &self.texts[name as usize];
-            if text.text().is_some() {
-                images.put(side, &rows[side], text.data(), &mut self.undeclared)?;
-            }
-        }
-        if !self.undeclared.is_empty() {
-            let out = self.texts[Name::Attributes as usize].open();
-            out.pop();
-            named(b"undeclared", out);
-            out.push(b'{');
-            out.extend_from_slice(&self.undeclared);
-            out.extend_from_slice(b"}}");
-        }
-        Ok(())
-    }
-
     /// End a row.
     pub fn end<'n>(&mut self, rest: &Rest, leniencies: impl Iterator<Item = &'n str>, effect: Option<&str>) {
         self.put(Name::Effect, effect.map(str::as_bytes));
@@ -157,9 +129,6 @@ impl Columns {
     fn end_all(&mut self, rest: &Rest, is_dead: bool) {
         self.texts.iter_mut().for_each(TextColumn::end);
         self.leniencies.end(is_dead);
-        if let Some(images) = &mut self.images {
-            images.end(is_dead);
-        }
         self.event_time.append_option(rest.event_time);
         self.major.append_option(rest.sequence.map(|sequence| sequence.0));
         self.minor.append_option(rest.sequence.map(|sequence| sequence.1));
@@ -181,10 +150,8 @@ impl Columns {
     /// Return the columns, and how many rows each message has.
     pub fn finish(mut self) -> Result<(RecordBatch, Int32Array), ArrowError> {
         let sizes = Int32Array::from(std::mem::take(&mut self.sizes));
-        let images = self.images.take().map(Images::finish).transpose()?;
         let texts = self.texts.into_iter().map(|text| text.finish(true)).collect::<Result<Vec<_>, _>>()?;
         let text = |name: Name| Arc::clone(&texts[name as usize]);
-        let [before, after] = images.unwrap_or_else(|| [text(Name::Before), text(Name::After)]);
         let places = [Name::System, Name::Database, Name::Schema, Name::Table].map(text);
         let [system, database, schema, table] = places;
         let source = [("system", system), ("database", database), ("schema", schema), ("table", table)];
@@ -198,8 +165,8 @@ impl Columns {
             ("source", structs(source, None)?),
             ("key", text(Name::Key)),
             ("before_key", text(Name::BeforeKey)),
-            ("before", before),
-            ("after", after),
+            ("before", text(Name::Before)),
+            ("after", text(Name::After)),
             ("event_time", Arc::new(times)),
             ("sequence", structs(order, nulls)?),
             ("ddl", text(Name::Ddl)),

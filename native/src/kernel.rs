@@ -1,7 +1,6 @@
 //! Batches of messages to batches of columns.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray, Int32Array, RecordBatch};
 
@@ -11,7 +10,6 @@ use crate::columns::Columns;
 use crate::formats::{Key, Options};
 use crate::msgpack::begins_array;
 use crate::reader::{Declined, Reader, Workspace};
-use crate::typed::RowType;
 use crate::why::{Done, Why};
 
 /// What a kernel keeps from one batch to the next. All of it is bounded:
@@ -22,7 +20,7 @@ use crate::why::{Done, Why};
 /// | `readers`: `Cache` of schemas that stand in messages | 16 MiB a format, `cache::MOST_BYTES` |
 /// | `readers`: the last text of each `Pattern` | 256 bytes a pattern, `pattern::MOST_KEPT` |
 /// | `declined` | a count for each node of a table and each reason |
-/// | `last`, `messages`, `row` | of one size |
+/// | `last`, `messages` | of one size |
 ///
 /// What grows with messages is in `Workspace` and `Columns`, which go with their batch.
 pub struct State {
@@ -33,8 +31,6 @@ pub struct State {
     /// How many messages were declined, by place and reason.
     pub declined: HashMap<String, u64>,
     pub messages: u64,
-    /// The type that rows must fit; none if they are JSON text.
-    row: Option<Arc<RowType>>,
 }
 
 impl State {
@@ -42,7 +38,7 @@ impl State {
     ///
     /// `tables` has names and tables of formats. If there are several, each message is of the one that
     /// it says: formats of one encoding need properties at the root that the others do not know.
-    pub fn new(tables: &[(String, String)], options: &Options, row: Option<RowType>) -> Option<Self> {
+    pub fn new(tables: &[(String, String)], options: &Options) -> Option<Self> {
         let made = tables.iter().map(|(format, table)| Reader::new(format, table, options));
         let mut readers: Vec<Reader> = made.collect::<Option<_>>()?;
         for i in 0..readers.len() {
@@ -51,8 +47,7 @@ impl State {
             readers[i].foreign = foreign.cloned().collect();
             readers[i].is_beside_flat = !readers[i].is_flat() && readers.iter().any(Reader::is_flat);
         }
-        let (declined, row) = (HashMap::new(), row.map(Arc::new));
-        (!readers.is_empty()).then_some(State { readers, last: 0, declined, messages: 0, row })
+        (!readers.is_empty()).then_some(State { readers, last: 0, declined: HashMap::new(), messages: 0 })
     }
 
     pub fn needs_keys(&self) -> bool {
@@ -83,7 +78,7 @@ impl State {
         values: &BinaryArray,
         keys: Option<&BinaryArray>,
     ) -> Result<(RecordBatch, Int32Array), Why> {
-        let mut work = Workspace::new(Columns::new(values.len(), self.row.as_ref()));
+        let mut work = Workspace::new(Columns::new(values.len()));
         for (i, value) in values.iter().enumerate() {
             let key = keys.filter(|keys| keys.is_valid(i)).map(|keys| keys.value(i));
             self.one(value, key, &mut work)?;

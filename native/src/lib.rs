@@ -35,7 +35,7 @@ use pyo3::prelude::*;
 use border::guarded;
 use formats::Options;
 use kernel::State;
-use typed::{FitType, RowType};
+use typed::FitType;
 
 /// An array, and columns, as Python has them.
 type PyArray = PyArrowType<arrow_data::ArrayData>;
@@ -51,26 +51,20 @@ struct Kernel {
 impl Kernel {
     /// Read tables, as the generator wrote them, of the formats that messages may have, by name.
     ///
-    /// With `row`, rows become columns of its types; `readings` says which schema gave each its type.
-    ///
-    /// Raises ValueError: the kernel does not read a format, or not by its table, or has no rows of such
-    /// a type.
+    /// Raises ValueError: the kernel does not read a format, or not by its table.
     #[new]
-    #[pyo3(signature = (tables, *, row_image=Vec::new(), key_columns=Vec::new(), column_families=None, time_zone=None, row=None, readings=Vec::new()))]
-    #[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python names and makes them
+    #[pyo3(signature = (tables, *, row_image=Vec::new(), key_columns=Vec::new(), column_families=None, time_zone=None))]
+    #[allow(clippy::needless_pass_by_value)] // Python names and makes them
     fn new(
         tables: Vec<(String, String)>,
         row_image: Vec<(String, String)>,
         key_columns: Vec<(String, Vec<String>)>,
         column_families: Option<Vec<String>>,
         time_zone: Option<String>,
-        row: Option<PyArrowType<Schema>>,
-        readings: Vec<String>,
     ) -> PyResult<Self> {
         let none = || PyValueError::new_err("no kernel for this table");
-        let row = row.map(|row| RowType::new(&row.0, readings).ok_or_else(none)).transpose()?;
         let options = Options { row_image, key_columns, column_families, time_zone };
-        let state = guarded(|| State::new(&tables, &options, row)).flatten().ok_or_else(none)?;
+        let state = guarded(|| State::new(&tables, &options)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })
     }
 
@@ -112,7 +106,7 @@ impl Kernel {
     }
 }
 
-/// Fits keys and rows of a log, which are JSON text, into the columns of a table.
+/// Fits keys and rows, which are JSON text, into columns of a type.
 #[pyclass(frozen)]
 struct Fit {
     kind: FitType,
@@ -120,8 +114,8 @@ struct Fit {
 
 #[pymethods]
 impl Fit {
-    /// Take the columns of keys and of rows; `key_readings` and `row_readings` say which schema gave each its
-    /// type, as for a `Kernel`, and whether the text is that of a key or of a row.
+    /// Take the columns of keys and of rows, and which of these columns and of the fields of structs in them
+    /// hold any value as JSON text.
     ///
     /// Raises ValueError: rows of such a type are not supported, or a column of the key is not a scalar.
     #[new]
@@ -129,20 +123,21 @@ impl Fit {
     fn new(
         key: PyArrowType<Schema>,
         row: PyArrowType<Schema>,
-        key_readings: Vec<String>,
-        row_readings: Vec<String>,
+        json_in_key: Vec<bool>,
+        json_in_row: Vec<bool>,
     ) -> PyResult<Self> {
-        let kind = guarded(|| FitType::new(&key.0, &row.0, [key_readings, row_readings])).flatten();
+        let kind = guarded(|| FitType::new(&key.0, &row.0, [json_in_key, json_in_row])).flatten();
         kind.map(|kind| Fit { kind }).ok_or_else(|| PyValueError::new_err("no kernel for these columns"))
     }
 
-    /// Return the columns `key`, `named`, `content` and `declined`: what a pair that is declined has of the
-    /// others is of no use. None if there is no room.
+    /// Return the columns `key`, `named`, `content`, `others` and `declined`: what a pair that is declined
+    /// has of the others is of no use. Without keys, `others` has of each row the members that no column
+    /// names, as JSON text. None if there is no room.
     ///
     /// Raises ValueError: keys or rows are not arrays of bytes.
-    fn fitted(&self, py: Python, keys: PyArray, afters: PyArray) -> PyResult<Option<PyColumns>> {
-        let (keys, afters) = (binary(keys)?, binary(afters)?);
-        let found = py.detach(|| guarded(|| self.kind.fitted(&keys, &afters).ok())).flatten();
+    fn fitted(&self, py: Python, keys: Option<PyArray>, rows: PyArray) -> PyResult<Option<PyColumns>> {
+        let (keys, rows) = (keys.map(binary).transpose()?, binary(rows)?);
+        let found = py.detach(|| guarded(|| self.kind.fitted(keys.as_ref(), &rows).ok())).flatten();
         Ok(found.map(PyArrowType))
     }
 }

@@ -154,7 +154,6 @@ impl Reader {
         scratch.notes.clear();
         let columns = &mut work.columns;
         let rest = self.adapter.row(&Input { message, root, key }, scratch, columns)?;
-        columns.fit(&scratch.rows).map_err(|_| Why::Row)?;
         let effect = effect(columns, &rest);
         let names = work.tape.uses.iter().map(AsRef::as_ref);
         columns.end(&rest, names.chain(scratch.notes.iter().copied()), effect);

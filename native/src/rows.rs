@@ -1,49 +1,22 @@
 //! Rows as JSON text: their columns, and the keys that are made of them.
 
+use std::ops::Range;
+
 use crate::json::number::{Number, number};
 use crate::json::writing::named;
 use crate::table::tape::{Message, Slot};
 use crate::why::{Done, Why};
 
-/// The Python type of a value, if its JSON text does not show it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Means {
-    /// The type of the JSON value.
-    Json,
-    Decimal,
-    Date,
-    Time,
-    Bytes,
-    /// The kernel does not know it.
-    Unknown,
-    /// The one that its column asks for, of the row of a log: `changewire.engines.typed.readings.CHANGE_TEXT`.
-    ChangeText,
-    /// The same of the key of a log: `KEY_TEXT`.
-    KeyText,
-}
-
-impl Means {
-    /// Whether it is of a log, so that text may stand for times, bytes and numbers.
-    pub fn is_of_log(self) -> bool {
-        matches!(self, Means::ChangeText | Means::KeyText)
-    }
-}
-
-/// A column of a row that was written: its name and its value in the row's text.
-#[derive(Clone, Copy)]
-pub struct Cell {
-    name: (usize, usize),
-    value: (usize, usize),
-    pub means: Means,
+/// A column of a row that was written: where its name and its value are in the row's text; of a decimal,
+/// which is text there, the number.
+struct Cell {
+    name: Range<usize>,
+    value: Range<usize>,
 }
 
 impl Cell {
-    pub fn name<'d>(&self, data: &'d [u8]) -> &'d [u8] {
-        &data[self.name.0..self.name.1]
-    }
-
-    pub fn value<'d>(&self, data: &'d [u8]) -> &'d [u8] {
-        &data[self.value.0..self.value.1]
+    fn name<'d>(&self, data: &'d [u8]) -> &'d [u8] {
+        &data[self.name.clone()]
     }
 }
 
@@ -51,7 +24,7 @@ impl Cell {
 #[derive(Default)]
 pub struct Row {
     pub is_there: bool,
-    pub cells: Vec<Cell>,
+    cells: Vec<Cell>,
 }
 
 /// A row, with where it was written.
@@ -66,8 +39,7 @@ impl<'w> Written<'w> {
     /// no such column.
     pub fn value(&self, name: &[u8]) -> Option<&'w [u8]> {
         let cell = self.row.cells.iter().find(|cell| cell.name(self.data) == name)?;
-        let text = cell.value(self.data);
-        if cell.means == Means::Decimal { text.get(1..text.len() - 1) } else { Some(text) }
+        Some(&self.data[cell.value.clone()])
     }
 
     pub fn has_columns(&self) -> bool {
@@ -80,21 +52,21 @@ impl<'w> Written<'w> {
     }
 }
 
-/// Write the members of a map as a row; `value` writes one, by the content of its name, and returns
-/// what it is.
+/// Write the members of a map as a row; `value` writes one, by the content of its name, and tells
+/// whether it is the text of a decimal.
 pub fn write_row(
     map: &Slot,
     message: &Message,
     row: &mut Row,
     out: &mut Vec<u8>,
-    mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Done<Means>,
+    mut value: impl FnMut(&[u8], &Slot, &mut Vec<u8>) -> Done<bool>,
 ) -> Done {
     row.begin(out);
     for (name, slot) in message.members(map) {
         let name = message.content(name).ok_or(Why::Name)?;
         row.name(&[name], out);
-        let means = value(name, slot, out)?;
-        row.end_value(means, out);
+        let is_decimal = value(name, slot, out)?;
+        row.end_value(is_decimal, out);
     }
     out.push(b'}');
     Ok(())
@@ -125,7 +97,7 @@ impl Row {
         }
         let end = out.len();
         out.extend_from_slice(b"\":");
-        self.cells.push(Cell { name: (start, end), value: (out.len(), out.len()), means: Means::Json });
+        self.cells.push(Cell { name: start..end, value: out.len()..out.len() });
     }
 
     /// Tell whether the name that was written last is that of another column as well.
@@ -135,10 +107,10 @@ impl Row {
     }
 
     /// End the value of the column whose name was written last.
-    pub fn end_value(&mut self, means: Means, out: &[u8]) {
+    pub fn end_value(&mut self, is_decimal: bool, out: &[u8]) {
         if let Some(cell) = self.cells.last_mut() {
-            cell.value.1 = out.len();
-            cell.means = means;
+            let quote = usize::from(is_decimal);
+            cell.value = cell.value.start + quote..out.len() - quote;
         }
     }
 }

@@ -40,7 +40,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.spark.types import struct_columns
 from changewire.engines.spark.variant import VariantDecoder
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
+from changewire.engines.typed.readings import MESSAGE_SCHEMA, TYPED_BY
 
 pytestmark = needs_kernel
 
@@ -63,7 +63,7 @@ TYPES: tuple[DataType, ...] = (
 )
 JSON_TEXT = {"contentMediaType": "application/json"}
 METADATA: tuple[dict[str, str], ...] = (
-    *({}, {}, {TYPED_BY: ROW_SCHEMA}, {TYPED_BY: MESSAGE_SCHEMA}, {TYPED_BY: "no such schema"}),
+    *({}, {}, {TYPED_BY: MESSAGE_SCHEMA}, {TYPED_BY: "no such schema"}),
     *(JSON_TEXT, {"contentMediaType": "text/html"}),
 )
 _MOST = 2_000
@@ -147,7 +147,7 @@ def test_dates_of_dataworks(kind: DataType) -> None:
     """Midnight is a date, and the kernel makes columns of it; another time of day is none."""
     days = [0, -86_400_000, 1_731_628_800_000, -62_135_596_800_000]
     sent = [dataworks_insert({"a": "DATE"}, a=value) for value in (*days, 1, -1, 43_200_000)]
-    row = struct_columns(StructType([StructField("a", kind, metadata={TYPED_BY: ROW_SCHEMA})]))
+    row = struct_columns(StructType([StructField("a", kind)]))
     found = compared(batch_of(sent), TypedDecoder(DecodeOptions("dataworks-json"), row))
     assert found.declined == (3 if kind == DateType() else 0)
 

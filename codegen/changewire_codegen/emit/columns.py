@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from changewire_codegen.columns import Struct, constant, struct_of, structs, tables
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import Family
 from changewire_codegen.row_type import struct_type
 from changewire_codegen.writer import module
 from changewire_library.fields import Column, Field, ListOf, MapOf
-
-ROW_SCHEMA: Final = {"changewire.typed_by": "row-schema"}
-"""Metadata by which the runtime knows that a JSON Schema gave a column its type."""
 
 
 def fields(family: Family, package: str) -> str:
@@ -101,10 +96,8 @@ def rows(family: Family, package: str) -> str:
     names = {name: constant(name, family) for name in tables(family)}
     writer(f"__all__ = {[*names.values()]!r}")
     for name, target in names.items():
-        columns = struct_type(struct_of(family, name))
-        for field in columns["fields"]:
-            field["metadata"] |= ROW_SCHEMA
         writer()
+        columns = struct_type(struct_of(family, name))
         writer(f"_{target}: Final[dict[str, Any]] = {columns!r}")
         writer(f"{target}: Final[StructType] = StructType.fromJson(_{target})")
         writer.docstring(family.definitions[name].description)

@@ -50,7 +50,7 @@ use formats::Options;
 use json::names::Names;
 use json::scan::{LEVELS, Scan};
 use kernel::State;
-use typed::{FitType, RowType};
+use typed::FitType;
 
 /// Tables of the formats, as the generator wrote them, by the names of targets.
 const TABLES: [(&str, &str, &str); 5] = [
@@ -81,6 +81,9 @@ const TABLES: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// Bits of the options that `state` heeds.
+const OPTIONS: u8 = 0b1_1001;
+
 thread_local! {
     /// Kernels by target and options: they keep what messages repeat, as in a stream.
     static STATES: RefCell<HashMap<(&'static str, u8), State>> = RefCell::default();
@@ -99,7 +102,7 @@ pub fn check(target: &'static str, data: &[u8]) {
             // The first byte chooses options, and the others are a message.
             let Some((options, message)) = data.split_first() else { return };
             STATES.with_borrow_mut(|states| {
-                let options = options % 32;
+                let options = options & OPTIONS;
                 let state = states.entry((target, options)).or_insert_with(|| state(target, options));
                 message_of(state, message);
             });
@@ -146,22 +149,26 @@ fn fitted(data: &[u8]) {
     let row = fields();
     let of_key = Fields::from([&row[..2], &row[5..]].concat());
     // The row has a struct of one field.
-    let readings = [("key-text", of_key.len()), ("change-text", row.len() + 1)];
-    let readings = readings.map(|(reading, count)| vec![reading.to_owned(); count]);
-    let kind = FitType::new(&Schema::new(of_key.clone()), &Schema::new(row.clone()), readings);
+    let of_json = [of_key.len(), row.len() + 1].map(|count| vec![false; count]);
+    let kind = FitType::new(&Schema::new(of_key.clone()), &Schema::new(row.clone()), of_json);
     let kind = kind.expect("columns of keys and rows");
-    let fit = |key: &[u8]| {
-        let found = kind.fitted(&BinaryArray::from(vec![key]), &BinaryArray::from(vec![after]));
+    let rows = BinaryArray::from(vec![after]);
+    let fit = |key: Option<&[u8]>| {
+        let keys = key.map(|key| BinaryArray::from(vec![key]));
+        let found = kind.fitted(keys.as_ref(), &rows);
         let Ok(found) = found else { return None };
         found
             .columns()
             .iter()
             .for_each(|column| column.to_data().validate_full().expect("columns are whole"));
-        let texts = found.column(0).as_string::<i32>();
-        texts.is_valid(0).then(|| texts.value(0).to_owned())
+        let text = found.column(if key.is_some() { 0 } else { 3 }).as_string::<i32>();
+        text.is_valid(0).then(|| text.value(0).to_owned())
     };
-    if let Some(text) = fit(key) {
-        assert_eq!(fit(text.as_bytes()).as_ref(), Some(&text), "a key is written otherwise");
+    if let Some(text) = fit(Some(key)) {
+        assert_eq!(fit(Some(text.as_bytes())).as_ref(), Some(&text), "a key is written otherwise");
+    }
+    if let Some(others) = fit(None) {
+        assert!(serde_json::from_str::<&RawValue>(&others).is_ok(), "wrote what is no JSON");
     }
 }
 
@@ -192,16 +199,13 @@ fn state(target: &str, options: u8) -> State {
     let tables = TABLES.into_iter().filter(|(name, ..)| is_it(name));
     let tables: Vec<_> = tables.map(|(_, format, table)| (format.to_owned(), table.to_owned())).collect();
     let is_set = |bit: u8| options >> bit & 1 == 1;
-    let fields = fields();
-    let readings = vec![["", "row-schema"][usize::from(is_set(3))].to_owned(); fields.len() + 1];
-    let row = is_set(2).then(|| RowType::new(&Schema::new(fields), readings).expect("a type of rows"));
     let options = Options {
         row_image: vec![("*".to_owned(), if is_set(0) { "full" } else { "patch" }.to_owned())],
         key_columns: if is_set(3) { vec![("*".to_owned(), vec!["id".to_owned()])] } else { Vec::new() },
         column_families: is_set(4).then(|| vec!["f".to_owned()]),
         time_zone: None,
     };
-    State::new(&tables, &options, row).expect("a kernel")
+    State::new(&tables, &options).expect("a kernel")
 }
 
 /// Columns of most types, by names that examples have.

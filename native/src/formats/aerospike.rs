@@ -7,7 +7,6 @@ use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
 use crate::json::writing::{comma, named, word};
-use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
 use crate::table::walk::arm_at;
@@ -28,7 +27,6 @@ pub struct Aerospike {
 
 /// What an arm of a bin means.
 struct BinKind {
-    means: Means,
     /// Whether the type is noted, which the value does not show.
     is_noted: bool,
     /// The property without which it is not noted.
@@ -37,14 +35,13 @@ struct BinKind {
 
 impl BinKind {
     fn new(title: &str) -> Self {
-        let (means, is_noted, flag) = match title {
-            "StrBin" | "BoolBin" | "IntBin" | "FloatBin" => (Means::Json, false, None),
-            "ListBin" => (Means::Json, true, Some(3)),
-            "MapBin" => (Means::Json, true, Some(4)),
-            "BlobBin" => (Means::Bytes, true, None),
-            _ => (Means::Unknown, true, None),
+        let (is_noted, flag) = match title {
+            "StrBin" | "BoolBin" | "IntBin" | "FloatBin" => (false, None),
+            "ListBin" => (true, Some(3)),
+            "MapBin" => (true, Some(4)),
+            _ => (true, None),
         };
-        BinKind { means, is_noted, flag }
+        BinKind { is_noted, flag }
     }
 }
 
@@ -72,8 +69,7 @@ impl Aerospike {
                 return Err(Why::Number);
             }
             message.write(value, out)?;
-            let BinKind { means, is_noted, flag } = arm_at(&self.kinds, bin)?;
-            scratch.rows[1].end_value(*means, out);
+            let BinKind { is_noted, flag } = arm_at(&self.kinds, bin)?;
             if !is_noted || flag.is_some_and(|flag| parts[flag].is_absent()) {
                 continue;
             }

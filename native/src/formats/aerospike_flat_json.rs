@@ -4,7 +4,7 @@ use super::bound::{Bound, known_arm};
 use super::change_table::ChangeTable;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
-use crate::rows::{Means, write_row};
+use crate::rows::write_row;
 use crate::table::Table;
 use crate::table::node::Rule;
 use crate::why::{Done, Why};
@@ -33,7 +33,7 @@ impl Adapter for AerospikeFlatJson {
         if op != "delete" {
             let out = columns.of(Name::After).open();
             write_row(bins, message, &mut scratch.rows[1], out, |_, value, out| {
-                message.write(value, out).map(|()| Means::Json)
+                message.write(value, out).map(|()| false)
             })?;
         } else if message.members(bins).next().is_some() {
             return Err(Why::Meaning);

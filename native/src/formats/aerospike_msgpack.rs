@@ -6,10 +6,9 @@ use super::members::members;
 use super::{Adapter, Input, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
 use crate::json::names::Names;
-use crate::json::scan::{Kind, LEVELS, Scan};
+use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::unescape;
 use crate::json::writing::named;
-use crate::rows::Means;
 use crate::table::tape::{Message, Slot};
 use crate::table::{Meaning, Table};
 use crate::why::{Done, Why};
@@ -103,7 +102,6 @@ impl AerospikeMsgpack {
             } else {
                 message.write(value, out)?;
             }
-            scratch.rows[1].end_value(means(is_geojson, value), out);
             let is_it = |known: &&Particle| known.kind == kind.value && known.flags == flags.value;
             let note = &self.particles.iter().find(is_it).ok_or(Why::Meaning)?.note;
             if !note.is_empty() {
@@ -140,17 +138,6 @@ impl Adapter for AerospikeMsgpack {
 /// Return the number of a type of bins.
 fn kind_of(title: &str, table: &Table) -> Option<i64> {
     table.arms_of_rows("Bin")?.iter().find(|(label, _)| *label == title)?.1
-}
-
-/// Return what the value of a bin is.
-fn means(is_geojson: bool, value: &Slot) -> Means {
-    match value.kind {
-        _ if is_geojson => Means::Unknown,
-        Kind::Bytes => Means::Bytes,
-        // It may hold values that JSON lacks.
-        Kind::Array | Kind::Object | Kind::Pairs if !value.is_plain => Means::Unknown,
-        _ => Means::Json,
-    }
 }
 
 /// Write the JSON value that a text holds; a text that the kernel does not read is declined.

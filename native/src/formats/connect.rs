@@ -5,7 +5,6 @@ use super::bound::Bound;
 use super::values::{Declared, NamedType, ValueType, fingerprint, types, write_value};
 use crate::json::number::parsed;
 use crate::json::scan::Kind;
-use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Known, Message, Slot};
 use crate::why::{Done, Why};
@@ -145,15 +144,15 @@ fn scale(said: &Said, message: &Message) -> Option<u32> {
     if is_plain { parsed(text) } else { None }
 }
 
-/// Write the value of a column that the schema may declare, and return what it is; notes get what is
-/// accepted beyond the schema.
+/// Write the value of a column that the schema may declare, and tell whether it is the text of a
+/// decimal; notes get what is accepted beyond the schema.
 pub fn write_declared(
     column: Option<&Column>,
     slot: &Slot,
     message: &Message,
     out: &mut Vec<u8>,
     notes: &mut Notes,
-) -> Done<Means> {
+) -> Done<bool> {
     match column {
         None => notes.push("undeclared-field"),
         Some(column) if slot.kind == Kind::Null && !column.optional => return Err(Why::Value),
@@ -162,5 +161,5 @@ pub fn write_declared(
         }
         Some(_) => {}
     }
-    message.write(slot, out).map(|()| Means::Json)
+    message.write(slot, out).map(|()| false)
 }

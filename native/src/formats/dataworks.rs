@@ -7,7 +7,7 @@ use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
-use crate::rows::{Means, Row, Written, key_of, old_key, write_row};
+use crate::rows::{Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
@@ -63,15 +63,13 @@ impl DataWorks {
                 Some(_) if slot.kind == Kind::Null => {}
                 Some(Some(ValueType::Time(_))) if !self.is_utc => return Err(Why::Value),
                 Some(kind) => {
-                    let means = value(*kind, slot, message, out, notes)?;
-                    if means == Means::Time && self.is_assumed {
+                    if self.is_assumed && matches!(kind, Some(ValueType::Time(_))) {
                         notes.push("date-read-in-utc");
                     }
-                    return Ok(means);
+                    return value(*kind, slot, message, out, notes);
                 }
             }
-            message.write(slot, out)?;
-            Ok(Means::Json)
+            message.write(slot, out).map(|()| false)
         })
     }
 

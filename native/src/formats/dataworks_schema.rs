@@ -7,7 +7,6 @@ use crate::columns::{Columns, Name};
 use crate::json::number::{parsed, write_decimal};
 use crate::json::scan::Kind;
 use crate::json::text::unescape;
-use crate::rows::Means;
 use crate::table::Table;
 use crate::table::tape::{Known, Message, Slot};
 use crate::why::{Done, Why};
@@ -90,25 +89,25 @@ pub fn sequence_of(slot: &Slot, message: &Message, is_before: bool) -> Done<Opti
     Ok(Some((major, i64::from(!is_before))))
 }
 
-/// Write the value of a column, which is not null, by its type, and return what it is; a time that Python
-/// lacks is declined.
+/// Write the value of a column, which is not null, by its type, and tell whether it is the text of a decimal;
+/// a time that Python lacks is declined.
 pub fn value(
     kind: Option<ValueType>,
     slot: &Slot,
     message: &Message,
     out: &mut Vec<u8>,
     notes: &mut Notes,
-) -> Done<Means> {
+) -> Done<bool> {
     match kind {
         None => notes.push("unknown-column-type"),
         Some(ValueType::Decimal(_)) if slot.is_text() => {
             notes.push("numeric-text");
             let content = message.content(slot).ok_or(Why::Value)?;
-            return write_decimal(content, out).map(|()| Means::Decimal).ok_or(Why::Number);
+            return write_decimal(content, out).map(|()| true).ok_or(Why::Number);
         }
         Some(ValueType::Decimal(_)) if matches!(slot.kind, Kind::Integer | Kind::Float) => {}
         Some(ValueType::Decimal(_)) => return Err(Why::Value),
         Some(kind) => return write_value(kind, slot, message, out).ok_or(Why::Value),
     }
-    message.write(slot, out).map(|()| Means::Json)
+    message.write(slot, out).map(|()| false)
 }

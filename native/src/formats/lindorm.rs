@@ -7,7 +7,7 @@ use super::record_key::{RecordKey, is_cell};
 use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest};
-use crate::rows::{Means, Row, Written, distinct, key_of, old_key};
+use crate::rows::{Row, Written, distinct, key_of, old_key};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
 use crate::why::{Done, Why};
@@ -62,14 +62,11 @@ impl Lindorm {
                 Some(families) => cell_name(name, families, row, out, &mut unknown)?,
                 None => row.name(&[name], out),
             }
-            let means = match column {
+            let is_decimal = match column {
                 Some(column) => write_declared(column, value, message, out, notes)?,
-                None => message.write(value, out).map(|()| Means::Json)?,
+                None => message.write(value, out).map(|()| false)?,
             };
-            // Text in a cell is Base64 text, but where a schema declares the column.
-            let is_undeclared = self.families.is_some() || column.flatten().is_none();
-            let is_bytes = style.is_hbase && is_undeclared && value.is_text() && means == Means::Json;
-            row.end_value(if is_bytes { Means::Bytes } else { means }, out);
+            row.end_value(is_decimal, out);
         }
         out.push(b'}');
         Ok(unknown)

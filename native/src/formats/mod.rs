@@ -39,7 +39,7 @@ pub type Notes = Vec<&'static str>;
 #[derive(Default)]
 pub struct Scratch {
     /// The images before and after of the row that was written last, where columns have them.
-    pub rows: [Row; 2],
+    rows: [Row; 2],
     pub notes: Notes,
     names: Names,
     /// What the values of bins do not show, as members of an object.

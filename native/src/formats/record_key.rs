@@ -6,7 +6,7 @@ use super::values::ValueType;
 use crate::cache::Cache;
 use crate::json::base64::byte_count;
 use crate::json::names::Names;
-use crate::rows::{Means, Row, Written, write_row};
+use crate::rows::{Row, Written, write_row};
 use crate::table::Table;
 use crate::table::node::{Node, Rule};
 use crate::table::tape::{Message, Slot, Tape};
@@ -71,7 +71,7 @@ impl RecordKey {
             *is_base64 &= is_cell(column.flatten(), slot, &message);
             match column {
                 Some(column) => write_declared(column, slot, &message, out, &mut notes),
-                None => message.write(slot, out).map(|()| Means::Json),
+                None => message.write(slot, out).map(|()| false),
             }
         })?;
         let has = |name: &[u8]| self.written().value(name).is_some();

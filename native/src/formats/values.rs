@@ -4,7 +4,6 @@ use crate::json::base64::{byte_count, decode};
 use crate::json::number::{NOT_FINITE, has_bits, write_integral, write_unscaled};
 use crate::json::scan::Kind;
 use crate::json::times::{write_date, write_time};
-use crate::rows::Means;
 use crate::table::Table;
 use crate::table::parse::hex;
 use crate::table::tape::{Message, Slot};
@@ -57,9 +56,9 @@ pub fn types(table: &Table, place: &str) -> Option<Vec<NamedType>> {
     known.collect()
 }
 
-/// Write a value, which is not null, by its type, and return what it is; `None` if it is not of its type.
-pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<Means> {
-    let mut means = Means::Json;
+/// Write a value, which is not null, by its type, and tell whether it is the text of a decimal; `None` if it
+/// is not of its type.
+pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Vec<u8>) -> Option<bool> {
     match (kind, slot.kind) {
         (ValueType::Boolean, Kind::True | Kind::False)
         | (ValueType::Number, Kind::Float)
@@ -70,32 +69,27 @@ pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Ve
         (ValueType::Number, Kind::Text) if NOT_FINITE.contains(&message.content(slot)?) => {}
         (ValueType::Bytes, _) => {
             byte_count(message.content(slot)?)?;
-            means = Means::Bytes;
         }
-        (ValueType::Number, _) => {
-            write_integral(message.integer(slot)?, out)?;
-            return Some(means);
-        }
+        (ValueType::Number, _) => return write_integral(message.integer(slot)?, out).map(|()| false),
         (ValueType::Date, _) => {
             out.push(b'"');
             write_date(integer(slot, message, 32)?, out)?;
             out.push(b'"');
-            return Some(Means::Date);
+            return Some(false);
         }
         (ValueType::Time(unit), _) => {
             out.push(b'"');
             write_time(integer(slot, message, 64)?.checked_mul(unit)?, out)?;
             out.push(b'"');
-            return Some(Means::Time);
+            return Some(false);
         }
         (ValueType::Decimal(scale), _) => {
-            write_unscaled(&decode(message.content(slot)?)?, scale, out)?;
-            return Some(Means::Decimal);
+            return write_unscaled(&decode(message.content(slot)?)?, scale, out).map(|()| true);
         }
         _ => return None,
     }
     message.write(slot, out).ok()?;
-    Some(means)
+    Some(false)
 }
 
 /// Return an integer of so many bits.

@@ -1,4 +1,4 @@
-//! Keys and rows of a log, which are JSON text, as the columns of a table.
+//! Keys and rows, which are JSON text, as columns of a type.
 
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ use crate::json::scan::{LEVELS, Scan};
 use crate::json::text::write_string;
 use crate::json::times::{write_date, write_time};
 use crate::json::writing::named;
-use crate::rows::Means;
 use crate::why::{Done, Why};
 
 /// The columns that keys and rows must fit.
@@ -39,8 +38,8 @@ struct Work {
 impl FitType {
     /// Take the columns of keys and rows; none if rows are of no such type, or a column of the key is
     /// not a scalar.
-    pub fn new(key: &Schema, row: &Schema, readings: [Vec<String>; 2]) -> Option<Self> {
-        let [of_key, of_row] = readings;
+    pub fn new(key: &Schema, row: &Schema, of_json: [Vec<bool>; 2]) -> Option<Self> {
+        let [of_key, of_row] = of_json;
         let key = RowType::new(key, of_key)?;
         let row = RowType::new(row, of_row)?;
         let is_nested = |kind: &ColumnKind| matches!(Store::new(kind, 0), Store::Nested(_));
@@ -54,22 +53,30 @@ impl FitType {
 
     /// Return the text of each key, written again from its columns, the columns of keys, the columns of
     /// rows, NULL without a row, and which pairs of both are declined: what those have is of no use.
-    pub fn fitted(&self, keys: &BinaryArray, afters: &BinaryArray) -> Result<RecordBatch, ArrowError> {
-        let count = keys.len().min(afters.len());
-        let (mut texts, mut declined) = (TextColumn::new(count), Vec::with_capacity(count));
+    ///
+    /// Without keys, `others` has of each row the members that no column names; else they are passed over.
+    pub fn fitted(&self, keys: Option<&BinaryArray>, rows: &BinaryArray) -> Result<RecordBatch, ArrowError> {
+        let count = keys.map_or(rows.len(), |keys| keys.len().min(rows.len()));
+        let (mut texts, mut others) = (TextColumn::new(count), TextColumn::new(count));
         let (mut named, mut content) = (self.key.column(count), self.row.column(count));
+        let mut declined = Vec::with_capacity(count);
         let mut work = Work { names: Names::default(), places: Vec::new() };
-        for (key, after) in keys.iter().zip(afters) {
+        for (i, row) in rows.iter().enumerate().take(count) {
             let mut one = || {
-                self.key(key.ok_or(Why::Null)?, &mut named, &mut texts, &mut work)?;
-                let Some(after) = after else { return Ok(()) };
-                read(&self.row, Means::ChangeText, after, &mut content, &mut work)
+                if let Some(keys) = keys {
+                    let key = keys.is_valid(i).then(|| keys.value(i)).ok_or(Why::Null)?;
+                    self.key(key, &mut named, &mut texts, &mut work)?;
+                }
+                let others = keys.is_none().then_some(&mut others);
+                row.map_or(Ok(()), |row| self.row(row, &mut content, others, &mut work))
             };
             let is_declined = one().is_err();
-            if is_declined {
-                texts.take_back();
+            for column in [&mut texts, &mut others] {
+                if is_declined {
+                    column.take_back();
+                }
+                column.end();
             }
-            texts.end();
             named.end(is_declined);
             content.end(is_declined);
             declined.push(is_declined);
@@ -78,14 +85,38 @@ impl FitType {
             ("key", texts.finish(true)?),
             ("named", named.finish(&self.key.data_type())?),
             ("content", content.finish(&self.row.data_type())?),
+            ("others", others.finish(true)?),
             ("declined", Arc::new(BooleanArray::from(declined))),
         ])
+    }
+
+    /// Put a row; `others` gets the members that no column names, as an object.
+    fn row(
+        &self,
+        text: &[u8],
+        image: &mut Nested,
+        mut others: Option<&mut TextColumn>,
+        work: &mut Work,
+    ) -> Done {
+        read(&self.row, text, image, work, |name, value| {
+            let Some(others) = others.as_deref_mut() else { return Ok(()) };
+            if others.text().is_none() {
+                others.open().push(b'{');
+            }
+            named(name, others.open());
+            others.put(value);
+            Ok(())
+        })?;
+        if let Some(others) = others.filter(|others| others.text().is_some()) {
+            others.open().push(b'}');
+        }
+        Ok(())
     }
 
     /// Put a key, which has all columns of its type and no others, and write it again; names that need
     /// escapes are declined before.
     fn key(&self, text: &[u8], image: &mut Nested, texts: &mut TextColumn, work: &mut Work) -> Done {
-        read(&self.key, Means::KeyText, text, image, work)?;
+        read(&self.key, text, image, work, |_, _| Err(Why::Key))?;
         let out = texts.open();
         out.push(b'{');
         for place in &self.order {
@@ -98,9 +129,15 @@ impl FitType {
     }
 }
 
-/// Put the members of an object into the columns of a type. Those that it lacks are passed over, but
-/// not of a key.
-fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mut Work) -> Done {
+/// Put the members of an object into the columns of a type; `other` gets name and value of each that no
+/// column names.
+fn read(
+    kind: &RowType,
+    text: &[u8],
+    image: &mut Nested,
+    work: &mut Work,
+    mut other: impl FnMut(&[u8], &[u8]) -> Done,
+) -> Done {
     panic_on_demand(text);
     let Work { names, places } = work;
     names.clear();
@@ -118,14 +155,13 @@ fn read(kind: &RowType, means: Means, text: &[u8], image: &mut Nested, work: &mu
         }
         let start = scan.at;
         scan.skip(names, LEVELS)?;
-        let Some(index) = column else {
-            return if means == Means::KeyText { Err(Why::Key) } else { Ok(()) };
-        };
+        let value = &scan.text[start..scan.at];
+        let Some(index) = column else { return other(content, value) };
         if places[index].replace((start, scan.at)).is_some() {
             return Err(Why::Name);
         }
         next = index + 1;
-        put(&kind.kinds[index], means, &scan.text[start..scan.at], &mut image.items[index])
+        put(&kind.kinds[index], value, &mut image.items[index])
     })?;
     if scan.is_at_end() { Ok(()) } else { Err(Why::Text) }
 }
@@ -147,9 +183,11 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
             }
             out.push(b'"');
         }
-        (ColumnKind::Text(_) | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {
+        (ColumnKind::Text | ColumnKind::Json, Store::Texts(store)) if text != b"null" => {
             write_string(std::str::from_utf8(store.text()?).ok()?, out)?;
         }
+        // Text is no number, or else two keys would be one.
+        (_, Store::Floats(_)) if text.starts_with(b"\"") => return None,
         // A number has no fraction if it is 0, and zero no sign.
         (_, Store::Floats(store)) if text != b"null" => {
             write_float(Some(store.value? + 0.0).filter(|value| is_written_plainly(*value))?, out);

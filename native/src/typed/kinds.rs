@@ -1,4 +1,4 @@
-//! What columns hold, by their types and by the schemas that gave them these.
+//! What columns hold, by their types.
 
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
@@ -12,8 +12,8 @@ pub enum ColumnKind {
     Single,
     /// Numbers of so many digits, of which so many are behind the point.
     Decimal(u8, i8),
-    Text(Reading),
-    Bytes(Reading),
+    Text,
+    Bytes,
     Date,
     /// Times; whether they are what a clock shows, whatever its zone.
     Time(bool),
@@ -29,72 +29,55 @@ pub enum ColumnKind {
     Unknown,
 }
 
-/// Which schema gave a column its type: what it takes besides values of this type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reading {
-    /// None: Spark's own types.
-    Declared,
-    /// A schema of the rows.
-    Row,
-    /// A schema that stands in the messages, or none, of the JSON text of a log.
-    Other,
-}
-
 impl ColumnKind {
     /// Return what the columns of a type hold.
     ///
-    /// `readings` has, for each column and each field of a struct in it, in their order, what Python
-    /// calls the schema that it is from, or the media type of its text.
+    /// `of_json` says of each column and each field of a struct in it, in their order, whether it holds
+    /// any value as JSON text.
     ///
     /// None if values are nested at more than so many levels.
     pub fn of_fields(
         fields: &Fields,
-        readings: &mut impl Iterator<Item = String>,
+        of_json: &mut impl Iterator<Item = bool>,
         levels: usize,
     ) -> Option<Vec<Self>> {
-        let kind = |field: &FieldRef| Self::new(field.data_type(), &readings.next()?, readings, levels);
+        let kind = |field: &FieldRef| Self::new(field.data_type(), of_json.next()?, of_json, levels);
         fields.iter().map(kind).collect()
     }
 
     fn new(
         kind: &DataType,
-        reading: &str,
-        readings: &mut impl Iterator<Item = String>,
+        is_json: bool,
+        of_json: &mut impl Iterator<Item = bool>,
         levels: usize,
     ) -> Option<Self> {
         let levels = levels.checked_sub(1)?;
         Some(match kind {
             DataType::List(item) => {
-                let kind = Self::new(item.data_type(), reading, readings, levels)?;
+                let kind = Self::new(item.data_type(), false, of_json, levels)?;
                 known([item], ColumnKind::List(Box::new(kind)))
             }
             DataType::Map(entries, _) => {
                 let DataType::Struct(pair) = entries.data_type() else { return None };
                 let [key, value] = pair.iter().as_slice() else { return None };
                 let levels = levels.checked_sub(1)?;
-                let key = Self::new(key.data_type(), reading, readings, levels)?;
-                let kind = Self::new(value.data_type(), reading, readings, levels)?;
-                let is_text = matches!(key, ColumnKind::Text(_));
+                let key = Self::new(key.data_type(), false, of_json, levels)?;
+                let kind = Self::new(value.data_type(), false, of_json, levels)?;
+                let is_text = key == ColumnKind::Text;
                 let map = ColumnKind::Map(Box::new(kind));
                 if is_text { known([value], map) } else { ColumnKind::Unknown }
             }
             DataType::Struct(fields) => {
-                let kinds = Self::of_fields(fields, readings, levels)?;
+                let kinds = Self::of_fields(fields, of_json, levels)?;
                 let names = fields.iter().map(|field| field.name().clone().into_bytes());
                 known(fields, ColumnKind::Struct(names.zip(kinds).collect()))
             }
-            _ => Self::of_scalars(kind, reading),
+            DataType::Utf8 if is_json => ColumnKind::Json,
+            _ => Self::of_scalars(kind),
         })
     }
 
-    fn of_scalars(kind: &DataType, reading: &str) -> Self {
-        let reading = match reading {
-            "application/json" if *kind == DataType::Utf8 => return ColumnKind::Json,
-            "" => Reading::Declared,
-            "row-schema" => Reading::Row,
-            "message-schema" | "change-text" | "exact-text" | "key-text" => Reading::Other,
-            _ => return ColumnKind::Unknown,
-        };
+    fn of_scalars(kind: &DataType) -> Self {
         match kind {
             DataType::Boolean => ColumnKind::Boolean,
             DataType::Int8 => ColumnKind::Integer(8),
@@ -104,8 +87,8 @@ impl ColumnKind {
             DataType::Float64 => ColumnKind::Double,
             DataType::Float32 => ColumnKind::Single,
             DataType::Decimal128(precision, scale) if *scale >= 0 => ColumnKind::Decimal(*precision, *scale),
-            DataType::Utf8 => ColumnKind::Text(reading),
-            DataType::Binary => ColumnKind::Bytes(reading),
+            DataType::Utf8 => ColumnKind::Text,
+            DataType::Binary => ColumnKind::Bytes,
             DataType::Date32 => ColumnKind::Date,
             DataType::Timestamp(TimeUnit::Microsecond, zone) => ColumnKind::Time(zone.is_none()),
             _ => ColumnKind::Unknown,

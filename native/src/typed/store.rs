@@ -57,9 +57,7 @@ impl Store {
             }
             ColumnKind::Double | ColumnKind::Single => Store::Floats(Fixed::new(rows)),
             ColumnKind::Decimal(..) => Store::Decimals(Fixed::new(rows)),
-            ColumnKind::Text(_) | ColumnKind::Bytes(_) | ColumnKind::Json => {
-                Store::Texts(TextColumn::new(rows))
-            }
+            ColumnKind::Text | ColumnKind::Bytes | ColumnKind::Json => Store::Texts(TextColumn::new(rows)),
             ColumnKind::List(kind) => nested(vec![item(kind)]),
             ColumnKind::Map(kind) => nested(vec![Store::Texts(TextColumn::new(0)), item(kind)]),
             ColumnKind::Struct(kinds) => {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -25,6 +25,8 @@ from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS, without_default
 from changewire.codec.installed import module_of
 from changewire.engines.layout import CHANGE_COLUMNS, EFFECT
 from changewire.engines.places import Places, places_of
+from changewire.engines.typed.readings import all_json
+from changewire.engines.typed.types import without_metadata
 from changewire.version import VERSION
 from changewire_messages import FORMATS
 
@@ -79,17 +81,9 @@ class Made(NamedTuple):
         return self._replace(change=change, leniencies=self.leniencies.slice(start, count))
 
 
-class RowType(NamedTuple):
-    """The type that rows must fit.
-
-    Attributes:
-        columns: Their columns.
-        readings: Which schema gave each column, and each field of a struct in it, its type: see
-            `changewire.engines.typed.readings.reading_of`. A column comes before its fields.
-    """
-
-    columns: pa.Schema
-    readings: Sequence[str]
+RowFit: TypeAlias = Callable[[Mapping[str, pa.Array]], tuple[dict[str, pa.Array], pa.Array]]
+"""Takes columns of changes, whose rows are JSON text; returns them with rows that are columns, and
+which changes it declines."""
 
 
 class KernelCounts(NamedTuple):
@@ -129,9 +123,11 @@ def kernel_counts(messages: int, declined_by: Mapping[str, int]) -> KernelCounts
 class Kernel:
     """Decodes batches of messages by the native kernel."""
 
-    def __init__(self, native: Any) -> None:
-        """Take a ``changewire_native.Kernel``."""
+    def __init__(self, native: Any, fit: RowFit | None = None) -> None:
+        """Take a ``changewire_native.Kernel``, and what fits its rows; None leaves them as text."""
         self._native = native
+        self._fit = fit
+        self._misfits = 0
         self._has_warned = False
 
     def reads(self, batch: pa.RecordBatch) -> bool:
@@ -148,12 +144,15 @@ class Kernel:
         has_keys = self._native.needs_keys and "key" in batch.schema.names
         keys = batch.column("key") if has_keys else None
         rows, sizes = self._native.decode(batch.column("value"), keys)
-        if not self._has_warned and self._native.messages >= _ENOUGH:
-            self._warn()
         columns = dict(zip(rows.schema.names, rows.columns, strict=True))
         change = {name: columns[name] for name in (*CHANGE_COLUMNS, EFFECT)}
         each = pc.abs(sizes)
         places = None if len(rows) == len(batch) else places_of(each)
+        if self._fit is not None:
+            change, is_misfit = self._fit(change)
+            sizes = self._without(is_misfit, sizes, places)
+        if not self._has_warned and self._native.messages >= _ENOUGH:
+            self._warn()
         is_declined = pc.less(sizes, 0)
         starts = pc.subtract(pc.cumulative_sum(each), each).filter(is_declined)
         return Made(
@@ -163,6 +162,15 @@ class Kernel:
             pc.indices_nonzero(is_declined),
             [*_runs(starts.to_pylist(), each.filter(is_declined).to_pylist()), (len(rows), 0, 0)],
         )
+
+    def _without(self, is_misfit: pa.Array, sizes: pa.Array, places: Places | None) -> pa.Array:
+        """Return sizes of messages that are less than 0 also for those with a row that misfits."""
+        if places is not None:
+            found = places.record.filter(is_misfit)
+            is_misfit = pc.is_in(pa.array(range(len(sizes)), found.type), found)
+        is_misfit = pc.and_(is_misfit, pc.greater(sizes, 0))
+        self._misfits += is_misfit.true_count
+        return pc.if_else(is_misfit, pc.negate(sizes), sizes)
 
     def _warn(self) -> None:
         """Log a warning once if most messages are declined, with names of the schema alone."""
@@ -176,15 +184,16 @@ class Kernel:
     @property
     def counts(self) -> KernelCounts:
         """Its work so far."""
-        return kernel_counts(self._native.messages, self._native.declined)
+        declined = Counter({"row": self._misfits}) + Counter(self._native.declined)
+        return kernel_counts(self._native.messages, declined)
 
 
-def kernel_of(options: DecodeOptions, row: RowType | None = None) -> Kernel | None:
+def kernel_of(options: DecodeOptions, fit: RowFit | None = None) -> Kernel | None:
     """Return the kernel for messages that are read as options say; None if it is not installed.
 
     Args:
         options: How messages are read; with some of them Python does it all.
-        row: The type that rows must fit; None if they are JSON text.
+        fit: What fits rows into columns; None leaves them as JSON text.
     """
     native = installed()
     tables = tables_of(options.format)
@@ -196,12 +205,10 @@ def kernel_of(options: DecodeOptions, row: RowType | None = None) -> Kernel | No
             row_image=ordered_images(options.row_image),
             key_columns=ordered_keys(options.key_columns),
             **without_defaults(options.vendor),
-            row=None if row is None else row.columns,
-            readings=[] if row is None else [*row.readings],
         )
     except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None
-    return Kernel(found)
+    return Kernel(found, fit)
 
 
 def _needs_python(options: DecodeOptions) -> bool:
@@ -305,7 +312,7 @@ def _runs(starts: list[int], sizes: list[int]) -> Iterator[Run]:
         yield first, rows, messages
 
 
-def fit_of(key: pa.Schema, row: pa.Schema, readings: Sequence[Sequence[str]]) -> Any:
+def fit_of(key: Iterable[pa.Field], row: Iterable[pa.Field]) -> Any:
     """Return what fits keys and rows, which are JSON text, into columns without metadata.
 
     None if the kernel is not installed, or does not know such columns.
@@ -313,12 +320,12 @@ def fit_of(key: pa.Schema, row: pa.Schema, readings: Sequence[Sequence[str]]) ->
     Args:
         key: Columns of keys.
         row: Columns of rows.
-        readings: `changewire.engines.typed.readings.kernel_readings` of both.
     """
     make = getattr(installed(), "Fit", None)  # a kernel of another commit may lack it
+    types, of_json = ([*map(each, (key, row))] for each in (without_metadata, all_json))
     try:
-        return None if make is None else make(key, row, *map(list, readings))
-    except ValueError:
+        return None if make is None else make(*types, *map(list, of_json))
+    except (TypeError, ValueError):
         return None
 
 

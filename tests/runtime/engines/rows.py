@@ -21,6 +21,9 @@ AT = datetime(2021, 5, 8, 1, 2, 3, 456000, timezone.utc)
 AT_MS = 1620435723456
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
+JAVA_TIMES: dict[str, datetime | None] = {"2024-01-01T12:00Z": NOON}
+"""Other texts of times that columns take, as Java writes them."""
+
 DATE_TIMES: dict[str, datetime | None] = {
     "2024-01-01T12:00:00Z": NOON,
     "2024-01-01t12:00:00z": NOON,

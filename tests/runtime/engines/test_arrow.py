@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 from tests.runtime.engines.rows import dataworks_insert
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 
@@ -183,9 +183,9 @@ def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
         cwa.decode(tmp_path / "missing", format=FORMAT).tables()
 
 
-ROW = StructType([StructField("count", LongType()), StructField("flag", StringType())])
+ROW = StructType([StructField("count", LongType()), StructField("flag", LongType())])
 TYPES: dict[str, Any] = {
-    "pyarrow": pa.schema({"count": pa.int64(), "flag": pa.string()}),
+    "pyarrow": pa.schema({"count": pa.int64(), "flag": pa.int64()}),
     "pyspark": ROW,
 }
 

@@ -1,8 +1,8 @@
-"""Values to the Spark types of typed columns: exactly, or not at all."""
+"""Values of JSON text to the Spark types of typed columns: exactly, or not at all."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -12,10 +12,10 @@ from pyspark.sql.types import CalendarIntervalType, DataType, StructField, Struc
 
 from changewire.engines.spark.types import struct_columns
 from changewire.engines.typed.cells import CellError, cell
+from changewire.engines.typed.readings import CHANGE_TEXT, EXACT_TEXT, KEY_TEXT
 
-NOW = datetime(2024, 1, 2, tzinfo=timezone.utc)
-MIDNIGHT = datetime(2024, 1, 2, tzinfo=timezone(timedelta(hours=8)))
-NOON = datetime(2024, 1, 2, 12, tzinfo=timezone.utc)
+MIDNIGHT = "2024-01-02T00:00:00+08:00"
+NOON = "2024-01-02T12:00:00Z"
 
 FITS = [
     ("boolean", True, True),
@@ -26,18 +26,21 @@ FITS = [
     ("double", 1.5, 1.5),
     ("double", 3, 3.0),
     ("double", "Infinity", float("inf")),
+    ("double", "1.5", 1.5),
     ("float", 0.5, 0.5),
+    ("float", 0.1, 0.10000000149011612),
     ("decimal(10,2)", "12345678.90", Decimal("12345678.90")),
     ("decimal(10,2)", 1.25, Decimal("1.25")),
     ("decimal(38,0)", 10**37, Decimal(10**37)),
     ("string", "é", "é"),
-    ("binary", b"\x00", b"\x00"),
-    ("timestamp", NOW, NOW),
-    ("timestamp", MIDNIGHT, MIDNIGHT),
+    ("string", 5, "5"),
+    ("string", {"a": [None, "b"]}, '{"a":[null,"b"]}'),
+    ("binary", "AA==", b"\x00"),
+    ("timestamp", NOON, datetime(2024, 1, 2, 12, tzinfo=timezone.utc)),
+    ("timestamp", MIDNIGHT, datetime(2024, 1, 1, 16, tzinfo=timezone.utc)),
     ("timestamp_ntz", NOON, datetime(2024, 1, 2, 12)),  # noqa: DTZ001 - that is the type
     ("timestamp_ntz", MIDNIGHT, datetime(2024, 1, 2)),  # noqa: DTZ001 - that is the type
-    ("date", date(2024, 1, 2), date(2024, 1, 2)),
-    ("date", NOW, date(2024, 1, 2)),
+    ("date", "2024-01-02", date(2024, 1, 2)),
     ("date", MIDNIGHT, date(2024, 1, 2)),
     ("decimal(20,0)", 2**64 - 1, Decimal(2**64 - 1)),
     ("array<int>", [1, None], [1, None]),
@@ -54,10 +57,10 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("int", True, ""),
     ("bigint", 2**63, ""),
     ("bigint", "17", ""),
-    ("double", "1.5", ""),
+    ("double", "1.5x", ""),
     ("double", 2**53 + 1, ""),
     ("double", True, ""),
-    ("float", 0.1, ""),
+    ("float", Decimal("0.12345678901234567890"), ""),
     ("float", 1e300, ""),
     ("double", 10**400, ""),
     ("decimal(10,2)", "1.239", ""),
@@ -65,15 +68,15 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("decimal(10,2)", "NaN", ""),
     ("decimal(10,2)", "ten", ""),
     ("decimal(10,2)", True, ""),
-    ("string", 5, ""),
-    ("string", {"a": 1}, ""),
-    ("binary", "QQ==", ""),
+    ("binary", "QQ=", ""),
+    ("binary", 1, ""),
     ("timestamp", 1617167159548, ""),
     ("date", NOON, ""),
-    ("date", MIDNIGHT.astimezone(timezone.utc), ""),
-    ("date", "2024-01-02", ""),
-    ("timestamp_ntz", "2024-01-02T00:00:00Z", ""),
-    ("timestamp_ntz", date(2024, 1, 2), ""),
+    ("date", "2024-01-01T16:00:00Z", ""),
+    ("date", "20240102", ""),
+    ("date", 19724, ""),
+    ("timestamp_ntz", "2024-01-02", ""),
+    ("timestamp_ntz", "2024-01-02T00:00:00", ""),
     ("array<int>", "x", ""),
     ("array<int>", [1, "x"], "/1"),
     ("map<string,int>", [1], ""),
@@ -97,7 +100,7 @@ def test_a_value_that_fits_is_held_exactly(
 ) -> None:
     """A column holds the very value."""
     del spark
-    found = cell(arrow_type(kind))(value, "", [])
+    found = cell(arrow_type(kind), EXACT_TEXT)(value, "", [])
     assert (found, type(found)) == (held, type(held))
 
 
@@ -105,9 +108,9 @@ def test_a_value_that_fits_is_held_exactly(
 def test_a_value_that_does_not_fit_is_refused(
     spark: object, kind: str, value: object, pointer: str
 ) -> None:
-    """Nothing is rounded, cut, parsed or turned into NULL; the place is named."""
+    """Nothing is cut, turned into NULL, or read as another type; the place is named."""
     del spark
-    fit = cell(arrow_type(kind))
+    fit = cell(arrow_type(kind), EXACT_TEXT)
     with pytest.raises(CellError) as caught:
         fit(value, "", [])
     assert caught.value.issue.pointer == pointer
@@ -131,19 +134,18 @@ def test_a_type_that_no_value_can_have_is_refused() -> None:
 def test_an_integer_beyond_its_column_is_told_the_bounds(kind: pa.DataType, bounds: str) -> None:
     """The error names the range, since the value is an integer too; of a text it names the type."""
     with pytest.raises(CellError) as caught:
-        cell(kind)(2**64 - 1, "", [])
+        cell(kind, EXACT_TEXT)(2**64 - 1, "", [])
     assert caught.value.issue.expected == bounds
     with pytest.raises(CellError) as caught:
-        cell(kind)("1", "", [])
+        cell(kind, EXACT_TEXT)("1", "", [])
     assert caught.value.issue.expected == bounds.partition(" ")[0]
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "words"),
     [
-        (pa.float64(), 2**53 + 1, "number of no more digits than double holds"),
-        (pa.float64(), Decimal("0.12345678901234567890"), "number of no more digits than double"),
-        (pa.float32(), 0.1, "number of no more digits than float holds"),
+        (pa.float64(), 10**400, "number of no more digits than double holds"),
+        (pa.float32(), 1e300, "number of no more digits than float holds"),
         (pa.decimal128(4, 2), 100, "number of no more digits than decimal(4,2) holds"),
         (pa.decimal128(4, 2), "0.001", "number of no more digits than decimal(4,2) holds"),
         (pa.float64(), "x", "double"),
@@ -156,6 +158,24 @@ def test_a_number_with_too_many_digits_is_called_that(
 ) -> None:
     """The error of a number says that the type holds fewer digits, that of another value not."""
     with pytest.raises(CellError) as caught:
-        cell(kind)(value, "", [])
+        cell(kind, EXACT_TEXT)(value, "", [])
     assert caught.value.issue.expected.startswith(words)
     assert words.startswith("number") == caught.value.issue.expected.startswith("number")
+
+
+@pytest.mark.parametrize(
+    "value", [2**53 + 1, Decimal("0.12345678901234567890"), "1.00000000000000001"]
+)
+def test_a_double_of_a_user_rounds_nothing(value: Any) -> None:
+    """The error says so, and of a key as well, which has no text for numbers."""
+    with pytest.raises(CellError) as caught:
+        cell(pa.float64(), EXACT_TEXT)(value, "", [])
+    issue = caught.value.issue
+    assert (issue.code, issue.expected) == ("rounded-number", "double that keeps all digits")
+    with pytest.raises(CellError) as caught:
+        cell(pa.float64(), KEY_TEXT)(value, "", [])
+    expected = "double" if isinstance(value, str) else "number of no more digits than double holds"
+    assert caught.value.issue.expected == expected
+    used: list[str] = []
+    assert cell(pa.float64(), CHANGE_TEXT)(value, "", used) == float(value)
+    assert used == ["rounded-number"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -17,7 +18,8 @@ from changewire.changes.connect.row_type import DECIMAL_DIGITS
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.declared import DeclaredColumns, columns_of_text
 from changewire.engines.elements import one_record
-from changewire.engines.typed.cells import CellError, field_cell
+from changewire.engines.typed.cells import CellError
+from changewire.engines.typed.fitted import row_cells, row_columns
 from changewire.engines.typed.readings import TYPED_BY
 from changewire.engines.typed.schemas import embedded_columns, schema_columns
 from changewire.engines.typed.types import columns_of
@@ -71,7 +73,8 @@ def test_columns_that_rows_get_are_not_those_that_are_cached() -> None:
 def _held(column: pa.Field, value: Any, used: list[str]) -> tuple[Any, str]:
     """Return what a column holds of a value, or what it asks for instead."""
     try:
-        return field_cell(column)(value, "", used), ""
+        text = msgspec.json.encode({column.name: value})
+        return row_columns(text, row_cells([column]), used)[column.name], ""
     except CellError as error:
         return None, error.issue.expected
 

@@ -17,6 +17,7 @@ import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.typed.cells import CellError, RowCells
+from changewire.engines.typed.readings import EXACT_TEXT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -140,7 +141,7 @@ def test_spark_has_the_rows_of_arrow(spark: SparkSession) -> None:
 
 def test_case_is_that_of_unicode() -> None:
     """Letters beyond ASCII have cases too; the sign for Kelvin is a K."""
-    names = RowCells(pa.field(name, pa.int64()) for name in ("Größe", "k", "a", "A"))
+    names = RowCells([pa.field(name, pa.int64()) for name in ("Größe", "k", "a", "A")], EXACT_TEXT)
     assert names.column("GRÖßE") == "Größe"
     assert names.column("\u212a") == "k"
     assert (names.column("a"), names.column("A"), names.column("b")) == ("a", "A", "b")

@@ -1,8 +1,8 @@
-"""What a column takes beside its own values, where a schema gave it its type."""
+"""What a column takes of JSON text beside its own values."""
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -30,86 +30,76 @@ from changewire.engines.spark.types import arrow_type, struct_columns
 from changewire.engines.typed.cells import CellError, cell, field_cell
 from changewire.engines.typed.readings import (
     CHANGE_TEXT,
+    EXACT_TEXT,
     KEY_TEXT,
     MESSAGE_SCHEMA,
-    ROW_SCHEMA,
     TYPED_BY,
+    reading_of_rows,
 )
 
 AT = datetime(2024, 1, 2, 3, 4, 5, 600000, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
-    ("kind", "typed_by", "value", "held"),
+    ("kind", "reading", "value", "held"),
     [
-        (TimestampType(), ROW_SCHEMA, "2024-01-02T04:04:05.6+01:00", AT),
-        (TimestampType(), ROW_SCHEMA, AT, AT),
-        (BinaryType(), ROW_SCHEMA, "QUJD", b"ABC"),
-        (BinaryType(), ROW_SCHEMA, "", b""),
-        (StringType(), ROW_SCHEMA, time(10, 30), "10:30:00"),
-        (StringType(), ROW_SCHEMA, date(2024, 1, 2), "2024-01-02"),
-        (StringType(), ROW_SCHEMA, AT, "2024-01-02T03:04:05.600000Z"),
-        (StringType(), ROW_SCHEMA, Decimal("1.10"), "1.10"),
-        (StringType(), ROW_SCHEMA, 2**64 - 1, "18446744073709551615"),
+        (TimestampType(), EXACT_TEXT, "2024-01-02T04:04:05.6+01:00", AT),
+        (BinaryType(), EXACT_TEXT, "QUJD", b"ABC"),
+        (BinaryType(), EXACT_TEXT, "", b""),
+        (StringType(), EXACT_TEXT, 2**64 - 1, "18446744073709551615"),
+        (StringType(), EXACT_TEXT, [1, {"a": None}], '[1,{"a":null}]'),
+        (StringType(), EXACT_TEXT, "1.10", "1.10"),
+        (DoubleType(), EXACT_TEXT, "9.90", 9.9),
         (DateType(), CHANGE_TEXT, "2024-01-02", date(2024, 1, 2)),
         (DateType(), CHANGE_TEXT, "2024-01-02T00:00:00+08:00", date(2024, 1, 2)),
         (DateType(), KEY_TEXT, "2024-01-02T00:00:00Z", date(2024, 1, 2)),
         (TimestampNTZType(), CHANGE_TEXT, "2024-01-02T03:04:05.6+01:00", AT.replace(tzinfo=None)),
         (TimestampNTZType(), KEY_TEXT, "2024-01-02T03:04:05.6Z", AT.replace(tzinfo=None)),
-        (StringType(), MESSAGE_SCHEMA, time(10, 30), "10:30:00"),
-        (StringType(), MESSAGE_SCHEMA, timedelta(seconds=-90), "-PT90S"),
-        (StringType(), MESSAGE_SCHEMA, Decimal("1E-40"), "1E-40"),
-        (DoubleType(), MESSAGE_SCHEMA, Decimal("9.90"), 9.9),
-        (ArrayType(DoubleType()), MESSAGE_SCHEMA, [Decimal("9.90"), 1], [9.9, 1.0]),
+        (DoubleType(), CHANGE_TEXT, Decimal("9.90"), 9.9),
+        (ArrayType(DoubleType()), CHANGE_TEXT, ["9.90", 1], [9.9, 1.0]),
+        (MapType(IntegerType(), StringType()), EXACT_TEXT, [[1, "a"]], [(1, "a")]),
     ],
 )
-def test_a_schema_lets_a_column_take_more(
-    kind: DataType, typed_by: str, value: Any, held: Any
-) -> None:
-    """A column that a schema typed reads what messages have for its type."""
+def test_text_represents_other_values(kind: DataType, reading: str, value: Any, held: Any) -> None:
+    """A column reads what the JSON text of rows has for its type."""
     used: list[str] = []
-    found = cell(arrow_type(kind), typed_by)(value, "", used)
+    found = cell(arrow_type(kind), reading)(value, "", used)
     assert (found, type(found), used) == (held, type(held), [])
 
 
 @pytest.mark.parametrize(
-    ("kind", "typed_by", "value"),
+    ("kind", "reading", "value"),
     [
-        (TimestampType(), "", "2024-01-02T03:04:05Z"),
-        (TimestampType(), ROW_SCHEMA, "2024-01-02"),
-        (TimestampType(), ROW_SCHEMA, "2024-01-02T03:04:05.0000001Z"),
-        (TimestampType(), ROW_SCHEMA, "9999-12-31T23:59:59-14:00"),
+        (TimestampType(), EXACT_TEXT, "2024-01-02"),
+        (TimestampType(), EXACT_TEXT, "2024-01-02T03:04:05.0000001Z"),
+        (TimestampType(), EXACT_TEXT, "9999-12-31T23:59:59-14:00"),
         (DateType(), CHANGE_TEXT, "2024-01-01T16:00:00Z"),
         (DateType(), CHANGE_TEXT, "2024-01-02T00:00:00"),
-        (DateType(), ROW_SCHEMA, "2024-01-02T00:00:00Z"),
+        (DateType(), EXACT_TEXT, "20240102"),
+        (DateType(), EXACT_TEXT, "2024-02-30"),
         (TimestampNTZType(), CHANGE_TEXT, "2024-01-02"),
-        (TimestampNTZType(), ROW_SCHEMA, "2024-01-02T00:00:00Z"),
-        (BinaryType(), "", "QUJD"),
-        (BinaryType(), ROW_SCHEMA, "*"),
-        (StringType(), "", Decimal(1)),
-        (StringType(), ROW_SCHEMA, 1),
-        (StringType(), ROW_SCHEMA, b"a"),
-        (StringType(), MESSAGE_SCHEMA, 1),
-        (DoubleType(), "", 2**53 + 1),
-        (DoubleType(), ROW_SCHEMA, Decimal("0.12345678901234567890")),
-        (DoubleType(), MESSAGE_SCHEMA, 10**400),
-        (DoubleType(), MESSAGE_SCHEMA, "1"),
-        (DoubleType(), MESSAGE_SCHEMA, True),
-        (MapType(IntegerType(), StringType()), MESSAGE_SCHEMA, [(1, "a"), (1, "b")]),
-        (MapType(IntegerType(), StringType()), MESSAGE_SCHEMA, [(None, "a")]),
-        (MapType(IntegerType(), StringType()), MESSAGE_SCHEMA, {"1": "a"}),
+        (BinaryType(), EXACT_TEXT, "*"),
+        (DoubleType(), EXACT_TEXT, 2**53 + 1),
+        (DoubleType(), EXACT_TEXT, Decimal("0.12345678901234567890")),
+        (DoubleType(), CHANGE_TEXT, 10**400),
+        (DoubleType(), CHANGE_TEXT, "1e1"),
+        (DoubleType(), CHANGE_TEXT, True),
+        (DoubleType(), KEY_TEXT, "1"),
+        (MapType(IntegerType(), StringType()), CHANGE_TEXT, [[1, "a"], [1, "b"]]),
+        (MapType(IntegerType(), StringType()), CHANGE_TEXT, [[None, "a"]]),
+        (MapType(IntegerType(), StringType()), CHANGE_TEXT, {"1": "a"}),
     ],
 )
-def test_no_column_takes_another_value(kind: DataType, typed_by: str, value: Any) -> None:
+def test_no_column_takes_another_value(kind: DataType, reading: str, value: Any) -> None:
     """What has no exact place in the column is refused."""
     with pytest.raises(CellError):
-        cell(arrow_type(kind), typed_by)(value, "", [])
+        cell(arrow_type(kind), reading)(value, "", [])
 
 
 def test_a_map_by_arrays_is_no_column() -> None:
     """Keys that hold others have no column, which is said before any message is read."""
     with pytest.raises(ValueError, match="a row has no column of type map<array<int>,int>"):
-        cell(arrow_type(MapType(ArrayType(IntegerType()), IntegerType())))
+        cell(arrow_type(MapType(ArrayType(IntegerType()), IntegerType())), EXACT_TEXT)
 
 
 def written(double: float) -> set[Decimal]:
@@ -122,7 +112,7 @@ def test_rounding_is_counted_exactly_where_digits_are_lost(value: int | Decimal)
     """A number in a declared double is counted unless the double has all of its digits."""
     used: list[str] = []
     try:
-        found = cell(pa.float64(), MESSAGE_SCHEMA)(value, "", used)
+        found = cell(pa.float64(), CHANGE_TEXT)(value, "", used)
     except CellError:
         assert abs(Decimal(value)) > Decimal("1.7e308")
         return
@@ -140,16 +130,23 @@ def test_json_text_holds_any_value(value: Any) -> None:
     """A column of JSON text gives the very value back."""
     field = StructField("c", StringType(), metadata={"contentMediaType": "application/json"})
     (column,) = struct_columns(StructType([field]))
-    assert msgspec.json.decode(field_cell(column)(value, "", [])) == value
+    assert msgspec.json.decode(field_cell(column, EXACT_TEXT)(value, "", [])) == value
 
 
-def test_fields_within_columns_are_typed_by_the_same_schema() -> None:
-    """What the metadata of a column says holds for all that it holds."""
+def test_fields_within_columns_are_read_as_their_column() -> None:
+    """What text represents in a column, it represents in all that the column holds."""
     inner = StructType([StructField("at", TimestampType())])
-    field = StructField("c", ArrayType(inner), metadata={TYPED_BY: ROW_SCHEMA})
-    (column,) = struct_columns(StructType([field]))
+    (column,) = struct_columns(StructType([StructField("c", ArrayType(inner))]))
     text = "2024-01-02T03:04:05.6Z"
-    assert field_cell(column)([{"at": text}], "/after/c", []) == [{"at": AT}]
+    assert field_cell(column, EXACT_TEXT)([{"at": text}], "/after/c", []) == [{"at": AT}]
     with pytest.raises(CellError) as caught:
-        field_cell(column)([{"at": 1}], "/after/c", [])
+        field_cell(column, EXACT_TEXT)([{"at": 1}], "/after/c", [])
     assert caught.value.issue.pointer == "/after/c/0/at"
+
+
+def test_only_schemas_of_messages_let_numbers_be_rounded() -> None:
+    """Columns say that such a schema gave them their types; another metadata does not count."""
+    plain = pa.field("a", pa.float64())
+    of_messages = plain.with_metadata({TYPED_BY: MESSAGE_SCHEMA})
+    assert reading_of_rows([plain, plain.with_metadata({TYPED_BY: "row-schema"})]) == EXACT_TEXT
+    assert reading_of_rows([plain, of_messages]) == CHANGE_TEXT

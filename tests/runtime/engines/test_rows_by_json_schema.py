@@ -13,6 +13,7 @@ import pytest
 from tests.runtime.engines.rows import (
     AT,
     DATE_TIMES,
+    JAVA_TIMES,
     aerospike,
     frame,
     plain,
@@ -100,14 +101,15 @@ def test_what_contradicts_a_json_schema_is_a_dead_letter(spark: SparkSession) ->
 
 
 def test_times_are_those_of_json_schema(spark: SparkSession) -> None:
-    """A text is a time in Spark if JSON Schema calls it a date-time that has microseconds."""
-    messages = [aerospike(("any", "str", text), ("at", "str", text)) for text in DATE_TIMES]
+    """A text is a time in Spark if JSON Schema calls it a date-time, or if Java writes it so."""
+    times = DATE_TIMES | JAVA_TIMES
+    messages = [aerospike(("any", "str", text), ("at", "str", text)) for text in times]
     decoded = cws.decode(frame(spark, *messages), format="aerospike-json", row_schema=ROW_SCHEMA)
     found = {json.loads(row["any"]): plain(row)["at"] for row in rows_after(decoded)}
-    assert found == {text: time for text, time in DATE_TIMES.items() if time is not None}
+    assert found == {text: time for text, time in times.items() if time is not None}
     letters = decoded.dead_letters.select("code", "pointer").collect()
     assert {tuple(row) for row in letters} == {("wrong-type", "/after/at")}
-    assert len(letters) == list(DATE_TIMES.values()).count(None)
+    assert len(letters) == list(times.values()).count(None)
 
 
 def test_a_schema_of_a_user_needs_only_types(

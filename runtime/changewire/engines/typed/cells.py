@@ -1,7 +1,7 @@
 """Values of a row to the types of its columns: exactly, or not at all.
 
-Nothing is cut, parsed from another kind of text or turned into NULL, and only a schema that is
-in the messages lets a number be rounded.
+Nothing is cut or turned into NULL. Text represents another value only where the type asks for it,
+see `changewire.engines.typed.readings`, which also says whether a number may be rounded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import date, datetime, time
+from datetime import date, datetime
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, Final, TypeAlias
 
@@ -21,10 +21,9 @@ from changewire.changes.connect.scalars import is_rounded, nearest_double
 from changewire.codec import Issue
 from changewire.engines.typed.readings import (
     EXACT_TEXT,
-    JSON,
     READINGS,
+    is_json,
     nearest_single,
-    reading_of,
 )
 from changewire.engines.typed.types import no_such_column, type_name
 from changewire_messages.support import pointer_token
@@ -67,9 +66,9 @@ class RowCells:
         cells: What fits values into the columns.
     """
 
-    def __init__(self, columns: Iterable[pa.Field], typed_by: str = "") -> None:
-        """Take the columns; `typed_by` is as for `reading_of`."""
-        self.cells: Cells = {column.name: field_cell(column, typed_by) for column in columns}
+    def __init__(self, columns: Iterable[pa.Field], reading: str) -> None:
+        """Take the columns, and how rows are read: a key of `READINGS`."""
+        self.cells: Cells = {column.name: field_cell(column, reading) for column in columns}
         folded = Counter(map(str.lower, self.cells))
         self._by_folded = {one.lower(): one for one in self.cells if folded[one.lower()] == 1}
 
@@ -114,33 +113,31 @@ _INTEGERS: Final = {
     pa.int64(): (range(-(2**63), 2**63), "-2^63 to 2^63 - 1"),
 }
 
-_MIDNIGHT: Final = time()
 _FLOATING: Final = frozenset({pa.float32(), pa.float64()})
 _NUMBERS: Final = frozenset({int, float, Decimal})
 _NON_FINITE: Final = {"NaN", "Infinity", "-Infinity"}
 
 
-def field_cell(field: pa.Field, typed_by: str = "") -> Cell:
-    """Return what fits values into a column; `typed_by` is as for `reading_of`."""
-    reading = reading_of(field, typed_by)
-    return _json_text if reading == JSON else cell(field.type, reading)
+def field_cell(field: pa.Field, reading: str) -> Cell:
+    """Return what fits values into a column; `reading` is a key of `READINGS`."""
+    return _json_text if is_json(field) else cell(field.type, reading)
 
 
-def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
-    """Return what fits values into a type, which a schema gave that is a key of `READINGS`."""
+def cell(kind: pa.DataType, reading: str) -> Cell:
+    """Return what fits values into a type; `reading` is a key of `READINGS`."""
     if pa.types.is_list(kind):
-        return _array(kind, typed_by)
+        return _array(kind, reading)
     if pa.types.is_map(kind):
-        return _map(kind, typed_by)
+        return _map(kind, reading)
     if pa.types.is_struct(kind):
-        return _struct(kind, typed_by)
+        return _struct(kind, reading)
     fit = _scalar(kind)
-    reading = READINGS.get(typed_by, {}).get(kind)
-    if reading is None:
+    second = READINGS[reading].get(kind)
+    if second is None:
         return fit
 
     def read(value: Any, at: str, used: list[str]) -> Any:
-        found = reading(value, used)
+        found = second(value, used)
         return fit(value, at, used) if found is None else found
 
     def read_exactly(value: Any, at: str, used: list[str]) -> Any:
@@ -152,7 +149,7 @@ def cell(kind: pa.DataType, typed_by: str = "") -> Cell:
         used += mine
         return found
 
-    return read_exactly if typed_by == EXACT_TEXT else read
+    return read_exactly if reading == EXACT_TEXT else read
 
 
 def _scalar(kind: pa.DataType) -> Cell:
@@ -171,8 +168,8 @@ def _json_text(value: Any, at: str, used: list[str]) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _array(kind: pa.ListType, typed_by: str) -> Cell:
-    item = cell(kind.value_type, typed_by)
+def _array(kind: pa.ListType, reading: str) -> Cell:
+    item = cell(kind.value_type, reading)
 
     def fit(value: Any, at: str, used: list[str]) -> list[Any]:
         if type(value) is not list:
@@ -182,10 +179,10 @@ def _array(kind: pa.ListType, typed_by: str) -> Cell:
     return fit
 
 
-def _map(kind: pa.MapType, typed_by: str) -> Cell:
+def _map(kind: pa.MapType, reading: str) -> Cell:
     if kind.key_type != pa.string():
-        return _pairs(kind, typed_by)
-    item = cell(kind.item_type, typed_by)
+        return _pairs(kind, reading)
+    item = cell(kind.item_type, reading)
 
     def fit(value: Any, at: str, used: list[str]) -> dict[str, Any]:
         if type(value) is not dict:
@@ -198,11 +195,11 @@ def _map(kind: pa.MapType, typed_by: str) -> Cell:
     return fit
 
 
-def _pairs(kind: pa.MapType, typed_by: str) -> Cell:
+def _pairs(kind: pa.MapType, reading: str) -> Cell:
     """Return what fits a map with keys other than text, which is a list of pairs in a row."""
     if kind.key_type not in _EXACT:
         raise no_such_column(type_name(kind))
-    key, item = cell(kind.key_type, typed_by), cell(kind.item_type, typed_by)
+    key, item = cell(kind.key_type, reading), cell(kind.item_type, reading)
 
     def fit(value: Any, at: str, used: list[str]) -> list[tuple[Any, Any]]:
         if type(value) is not list or not all(map(_is_pair, value)):
@@ -224,8 +221,8 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 2  # noqa: PLR2004 - a pair
 
 
-def _struct(kind: pa.StructType, typed_by: str) -> Cell:
-    cells = {field.name: field_cell(field, typed_by) for field in kind}
+def _struct(kind: pa.StructType, reading: str) -> Cell:
+    cells = {field.name: field_cell(field, reading) for field in kind}
 
     def fit(value: Any, at: str, used: list[str]) -> dict[str, Any]:
         if type(value) is not dict:
@@ -241,40 +238,16 @@ def _struct(kind: pa.StructType, typed_by: str) -> Cell:
 
 def _exact(kind: pa.DataType) -> Cell:
     """Return what fits values into a type of `_EXACT`."""
-    held, name, of = _HELD.get(kind), type_name(kind), _EXACT[kind]
+    name, of = type_name(kind), _EXACT[kind]
     integers, reach = _INTEGERS.get(kind, (None, ""))
 
     def fit(value: Any, at: str, _used: list[str]) -> Any:
-        found = value if held is None else held(value)
-        if type(found) is of and (integers is None or found in integers):
-            return found
+        if type(value) is of and (integers is None or value in integers):
+            return value
         is_beyond = integers is not None and type(value) is int
         raise CellError(at, f"{name} from {reach}" if is_beyond else name, value)
 
     return fit
-
-
-def _plain_text(value: Any) -> Any:
-    return str(value) if isinstance(value, str) else value
-
-
-def _wall_clock(value: Any) -> Any:
-    """Return what the clock shows at a time, by the offset that the time has."""
-    return value.replace(tzinfo=None) if type(value) is datetime else value
-
-
-def _day(value: Any) -> Any:
-    """Return the date of a time at which the clock shows midnight."""
-    is_midnight = type(value) is datetime and _wall_clock(value).time() == _MIDNIGHT
-    return value.date() if is_midnight else value
-
-
-_HELD: Final[Mapping[pa.DataType, Callable[[Any], Any]]] = {
-    pa.string(): _plain_text,
-    pa.timestamp("us"): _wall_clock,
-    pa.date32(): _day,
-}
-"""Replacements of some values in types of `_EXACT`."""
 
 
 def _floating(kind: pa.DataType) -> Cell:

@@ -9,35 +9,37 @@ import msgspec
 import pyarrow as pa
 
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.decode_options import DecodeOptions, ElementRow
 from changewire.codec import DecodeError, rejection
 from changewire.codec.wire import too_deep
 from changewire.engines.decode import Decoder
 from changewire.engines.elements import Elements
 from changewire.engines.messages import MessageDecoder
-from changewire.engines.native import Kernel, RowType, kernel_of
+from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.places import Places
-from changewire.engines.typed.cells import CellError, RowCells, fitted_row
-from changewire.engines.typed.readings import kernel_readings
+from changewire.engines.typed.cells import CellError, RowCells
+from changewire.engines.typed.fitted import row_columns
+from changewire.engines.typed.images import IMAGES, fit_of_images
+from changewire.engines.typed.readings import reading_of_rows
 from changewire.engines.typed.schemas import RowsAs, given_columns
 from changewire.engines.typed.types import without_metadata
 from changewire_messages.change import Rejection
-
-_IMAGES = ("before", "after")
 
 
 class TypedDecoder(Decoder):
     """Decodes batches into rows whose `before` and `after` are columns of a type.
 
-    A column whose name differs from one of the type in case only is that one, unless the type has
-    several such; two for one make the element a dead letter, and so does a value that does not fit
-    its column. Columns that the type does not name go to ``attributes`` as ``undeclared``.
+    Their JSON text becomes such columns as in tables. A column whose name differs from one of the
+    type in case only is that one, unless the type has several such; two for one make the element a
+    dead letter, and so does a value that does not fit its column. Columns that the type does not
+    name go to ``attributes`` as ``undeclared``.
     """
 
     def __init__(self, decode_options: DecodeOptions, row: pa.Schema) -> None:
         """Check that rows can have the columns, which are as `types.row_columns` returns them."""
         super().__init__(decode_options)
-        RowCells(row)
+        RowCells(row, reading_of_rows(row))
         self._row = row
 
     def __getstate__(self) -> dict[str, Any]:
@@ -45,11 +47,8 @@ class TypedDecoder(Decoder):
         return {"decode_options": self.decode_options, "_row": self._row}
 
     def _kernel(self) -> Kernel | None:
-        return kernel_of(self.decode_options, self._kernel_row())
-
-    def _kernel_row(self) -> RowType:
-        """Return the type of rows as the kernel takes it."""
-        return RowType(without_metadata(self._row), [*kernel_readings(self._row)])
+        fit = fit_of_images(self._row)
+        return None if fit is None else kernel_of(self.decode_options, fit)
 
     @property
     def _kind(self) -> pa.StructType:
@@ -57,7 +56,7 @@ class TypedDecoder(Decoder):
 
     @cached_property
     def _columns_of_row(self) -> RowCells:
-        return RowCells(self._row)
+        return RowCells(self._row, reading_of_rows(self._row))
 
     def _elements(self, value: bytes | None, key: bytes | None) -> list[ElementRow]:
         found = super()._elements(value, key)
@@ -73,34 +72,28 @@ class TypedDecoder(Decoder):
             return result, leniencies
         used: list[str] = []
         try:
-            return self._typed(self._named(result, used), used), leniencies + used
+            return self._typed(result, used), leniencies + used
         except CellError as error:
             issue = error.issue
+            if issue.code == ROUNDED_NUMBER:  # a code of tables, and of no message
+                issue = msgspec.structs.replace(issue, code="wrong-type")
         except RecursionError:
             issue = too_deep("row")
+        except Exception as error:  # noqa: BLE001 - one element must not end the stream
+            return self._failed(error), []
         return rejection(DecodeError(self.decode_options.format_of(value), [issue]), number), []
-
-    def _named(self, change: ChangeRow, used: list[str]) -> ChangeRow:
-        """Return a change whose rows have the names of their columns; `used` gets leniencies."""
-        images = {
-            name: self._columns_of_row.renamed(image, f"/{name}", used)
-            for name in _IMAGES
-            if (image := getattr(change, name)) is not None
-        }
-        if all(image is getattr(change, name) for name, image in images.items()):
-            return change
-        return msgspec.structs.replace(change, **images)
 
     def _typed(self, change: ChangeRow, used: list[str]) -> ChangeRow:
         """Return a change with its rows fit into their columns; `used` gets leniencies."""
-        attributes, cells = change.attributes, self._columns_of_row.cells
+        attributes, row = change.attributes, self._columns_of_row
         undeclared: dict[str, Any] = {}
         images: dict[str, dict[str, Any]] = {}
-        for name in _IMAGES:
+        for name in IMAGES:
             image = getattr(change, name)
             if image is not None:
-                images[name] = fitted_row(image, cells, f"/{name}", used)
-                if rest := {n: value for n, value in image.items() if n not in cells}:
+                text = msgspec.json.encode(image)
+                images[name] = row_columns(text, row, used, f"/{name}")
+                if rest := {n: one for n, one in image.items() if row.column(n) not in row.cells}:
                     undeclared[name] = rest
         if undeclared:
             attributes = {**attributes, "undeclared": undeclared}
@@ -110,7 +103,7 @@ class TypedDecoder(Decoder):
         self, batch: pa.RecordBatch, elements: Elements, places: Places | None
     ) -> dict[str, pa.Array]:
         columns = super()._columns(batch, elements, places)
-        for name in _IMAGES:
+        for name in IMAGES:
             values = [None if change is None else getattr(change, name) for change in elements.rows]
             columns[name] = pa.array(values, self._kind)
         return columns

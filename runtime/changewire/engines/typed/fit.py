@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -24,14 +23,6 @@ from changewire.engines.typed.fitted import (
     row_cells,
 )
 from changewire.engines.typed.own import USUAL, Own, RowOptions
-from changewire.engines.typed.readings import (
-    CHANGE_TEXT,
-    EXACT_TEXT,
-    JSON,
-    KEY_TEXT,
-    kernel_readings,
-    untyped,
-)
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.routing import Refusal
 
@@ -124,14 +115,7 @@ class Fit:
     @cached_property
     def kernel(self) -> Any:
         """What fits most of them; None without the kernel, or if it does not know such columns."""
-        of_row = EXACT_TEXT if self._exact else CHANGE_TEXT
-        readings = [
-            [*kernel_readings(map(untyped, columns), reading)]
-            for columns, reading in ((self.key, KEY_TEXT), (self.row, of_row))
-        ]
-        if not {*chain.from_iterable(readings)} <= {KEY_TEXT, of_row, JSON}:
-            return None
-        return fit_of(without_metadata(self.key), without_metadata(self.row), readings)
+        return fit_of(self.key, self.row)
 
     @cached_property
     def _schema(self) -> pa.Schema:
@@ -151,7 +135,7 @@ class Fit:
             made = self.kernel.fitted(*(column.cast(pa.binary()) for column in (keys, afters)))
         if made is None:
             return self._by_cells(texts)
-        *columns, is_declined = made.columns
+        *columns, _, is_declined = made.columns
         rounded = pa.repeat(pa.scalar(0, pa.int32()), len(made))
         columns += [rounded, pa.nulls(len(made), pa.string())]
         found = pa.RecordBatch.from_arrays(columns, schema=self._schema)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.engines.typed.cells import CellError, Cells, RowCells, field_cell, fitted_row
 from changewire.engines.typed.own import Own, own_columns
-from changewire.engines.typed.readings import CHANGE_TEXT, EXACT_TEXT, KEY_TEXT, untyped
+from changewire.engines.typed.readings import CHANGE_TEXT, EXACT_TEXT, KEY_TEXT
 from changewire.tables.keys import key_text
 from changewire.tables.routing import Refusal, apply_failed
 from changewire_messages.hooks import exact_number
@@ -45,12 +45,12 @@ class Fitted(NamedTuple):
 
 def key_cells(columns: Iterable[pa.Field]) -> Cells:
     """Return what fits keys into columns."""
-    return {column.name: field_cell(untyped(column), KEY_TEXT) for column in columns}
+    return {column.name: field_cell(column, KEY_TEXT) for column in columns}
 
 
 def row_cells(columns: Iterable[pa.Field], *, exact: bool = False) -> RowCells:
     """Return what fits rows of the change log into columns; `exact` is whether none is rounded."""
-    return RowCells(map(untyped, columns), EXACT_TEXT if exact else CHANGE_TEXT)
+    return RowCells(columns, EXACT_TEXT if exact else CHANGE_TEXT)
 
 
 class Fitting(NamedTuple):
@@ -82,7 +82,7 @@ def fitted_texts(key: str, after: str | None, cells: Fitting, columns: str | Non
         if after is not None and cells.own is not None:
             content, rescued = own_columns(after, cells.row, cells.own, columns, used)
         elif after is not None:
-            content = _row_columns(after, cells.row, used)
+            content = row_columns(after, cells.row, used)
     except CellError as error:
         code = "schema-mismatch" if pointer == "/key" else error.issue.code
         expected = f"expected {error.issue.expected}, found {error.issue.actual_type}"
@@ -90,6 +90,23 @@ def fitted_texts(key: str, after: str | None, cells: Fitting, columns: str | Non
     except Exception as error:  # noqa: BLE001 - one row must not end the stream
         failure = apply_failed(error, pointer, _STEP)
     return Fitted(key, named, content, failure, used.count(ROUNDED_NUMBER), rescued)
+
+
+def row_columns(
+    text: str | bytes, cells: RowCells, used: list[str], at: str = ""
+) -> dict[str, Any]:
+    """Return the columns of a row, by its text; members that no column names are left out.
+
+    Args:
+        text: The row.
+        cells: What fits its values.
+        used: Gets the leniencies that it needs.
+        at: JSON Pointer of the row.
+
+    Raises:
+        CellError: A value does not fit, or two are of one column.
+    """
+    return fitted_row(cells.renamed(_parsed(text), at, used), cells.cells, at, used)
 
 
 def built(values: Sequence[Any], kind: pa.DataType, failures: list[Refusal | None]) -> pa.Array:
@@ -113,8 +130,3 @@ def _key_columns(text: str, cells: Cells) -> dict[str, Any]:
     for name in found.keys() ^ cells.keys():
         raise CellError(f"/{pointer_token(name)}", "a column of the table's key", msgspec.UNSET)
     return fitted_row({name: found[name] for name in cells}, cells, "", [])
-
-
-def _row_columns(text: str, cells: RowCells, used: list[str]) -> dict[str, Any]:
-    """Return the columns of a row; those that the table lacks stay in the log."""
-    return fitted_row(cells.renamed(_parsed(text), "", []), cells.cells, "", used)

@@ -20,7 +20,7 @@ from changewire.engines.declared import VOID, columns_of_text, field_of, kind_of
 from changewire.engines.settings import Misfits
 from changewire.engines.typed.cells import CellError, RowCells, fitted_row
 from changewire.engines.typed.evolve import joined_type
-from changewire.engines.typed.readings import CHANGE_TEXT, JSON, untyped
+from changewire.engines.typed.readings import CHANGE_TEXT, JSON
 from changewire.engines.typed.types import StructJson, field_as_json, parts, struct_json
 from changewire_messages.hooks import exact_number
 from changewire_messages.support import pointer_token
@@ -113,7 +113,7 @@ class Own:
         self.row: dict[str, pa.Field] = {column.name: column for column in row}
         self.key: frozenset[str] = frozenset(key)
         self.how: RowOptions = how
-        self._cells = RowCells(map(untyped, self.row.values()), CHANGE_TEXT)
+        self._cells = RowCells(self.row.values(), CHANGE_TEXT)
         self._known = frozenset(self._members())
         self._looked = lru_cache(maxsize=1024)(self._all_strange)
 

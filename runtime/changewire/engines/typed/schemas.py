@@ -19,7 +19,7 @@ from changewire.engines.declared import columns_of_text
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DECLARED
 from changewire.engines.typed.evolve import evolved
-from changewire.engines.typed.readings import MESSAGE_SCHEMA, ROW_SCHEMA, TYPED_BY
+from changewire.engines.typed.readings import MESSAGE_SCHEMA, TYPED_BY
 from changewire.engines.typed.types import StructJson, columns_of, row_columns
 from changewire.generator import generator_part
 
@@ -57,10 +57,12 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
         raise ValueError(f"{name}: a schema of rows is a JSON object")  # noqa: TRY004 - a value
     if found.keys() & {"properties", "$ref"} or found.get("type") == "object":
         unused: dict[str, str] = {}
-        columns = generator_part("row_type", "JSON Schemas of rows need")(found, name, unused)
+        columns: dict[str, Any] = generator_part("row_type", "JSON Schemas of rows need")(
+            found, name, unused
+        )
         if unused:
             _say_unused(name, ", ".join(f"{one} ({name}#{at})" for one, at in unused.items()))
-        return _typed_by(ROW_SCHEMA, columns)
+        return columns
     if decode_options is not None:
         return _declared(found, decode_options.format, decode_options)
     raise ValueError(
@@ -135,17 +137,17 @@ def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOp
     columns = evolved(None, found.items()).columns
     if not columns["fields"]:
         raise ValueError("no schema in the messages declares a column of a row")
-    return columns_of(_typed_by(MESSAGE_SCHEMA, columns))
+    return columns_of(_of_messages(columns))
 
 
 def _declared(schema: Any, format: str, decode_options: DecodeOptions) -> dict[str, Any]:
-    return _typed_by(MESSAGE_SCHEMA, embedded.row_type(schema, format, decode_options))
+    return _of_messages(embedded.row_type(schema, format, decode_options))
 
 
-def _typed_by(schema: str, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of columns that says which schema gave them their types."""
+def _of_messages(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of columns that says that a schema in messages gave them their types."""
     fields = [
-        {**column, "metadata": {**column["metadata"], TYPED_BY: schema}}
+        {**column, "metadata": {**column["metadata"], TYPED_BY: MESSAGE_SCHEMA}}
         for column in columns["fields"]
     ]
     return {**columns, "fields": fields}
