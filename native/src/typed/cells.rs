@@ -114,10 +114,12 @@ fn double(text: &[u8]) -> Option<f64> {
     parsed(text).filter(|_| number(text).is_some_and(is_exact))
 }
 
-/// Return the single that is nearest to a number.
+/// Return the single that is nearest to a number, if it has its digits.
 #[allow(clippy::cast_possible_truncation)] // that is what is asked
 fn single(text: &[u8]) -> Option<f64> {
-    Some(f64::from(double(text)? as f32)).filter(|single| single.is_finite())
+    let value = double(text)?;
+    let single = Some(value as f32).filter(|single| single.is_finite())?;
+    (parsed(single.to_string().as_bytes()) == Some(value)).then(|| f64::from(single))
 }
 
 /// Return a number, or numeric text, as so many units of its last digit.

@@ -203,6 +203,30 @@ def test_names(make: MakeFit) -> None:
     assert found.failures == {1: Refusal("duplicate-column", "/after/Id", expected)}
 
 
+@pytest.mark.parametrize(
+    ("number", "held"),
+    [("0.1", "0.1"), ("3.4028235e38", "3.4028235e38"), ("1e-45", "1e-45"), ('"0.5"', "0.5")],
+)
+def test_singles_that_have_the_digits(make: MakeFit, number: str, held: str) -> None:
+    """A float column has the digits of numbers that it keeps, and nothing is counted."""
+    fit = make([pa.field("k", SINGLE)], [pa.field("k", SINGLE)])
+    found = fit(pa.array([f'{{"k":{number}}}']), pa.array([f'{{"k":{number}}}']))
+    assert (found.rounded.to_pylist(), found.failures) == ([0], {})
+    assert found.content.field("k").equals(pa.array([float(held)], SINGLE))
+
+
+@pytest.mark.parametrize("number", ["16777217", "0.123456789012", '"16777217.0"'])
+def test_singles_that_lack_digits(make: MakeFit, number: str) -> None:
+    """They are counted; keys are never rounded, as two of them must not become one."""
+    row, texts = [pa.field("k", INT), pa.field("v", SINGLE)], pa.array([f'{{"v":{number}}}'])
+    found = make([pa.field("k", INT)], row)(pa.array(['{"k":1}']), texts)
+    assert (found.rounded.to_pylist(), found.failures) == ([1], {})
+    key = make([pa.field("v", SINGLE)], row)(texts, texts)
+    assert [(why.code, why.pointer) for why in key.failures.values()] == [
+        ("schema-mismatch", "/key/v")
+    ]
+
+
 def test_rounded(make: MakeFit) -> None:
     """Numbers that a double does not hold are counted, or do not fit if none may be rounded."""
     row = [pa.field("id", INT), pa.field("a", pa.list_(DOUBLE)), pa.field("b", DOUBLE)]

@@ -20,7 +20,7 @@ from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.connect.scalars import is_rounded, nearest_double
 from changewire.codec import Issue
 from changewire.engines.typed.readings import (
-    EXACT_TEXT,
+    CHANGE_TEXT,
     READINGS,
     is_json,
     nearest_single,
@@ -149,7 +149,7 @@ def cell(kind: pa.DataType, reading: str) -> Cell:
         used += mine
         return found
 
-    return read_exactly if reading == EXACT_TEXT else read
+    return read if reading == CHANGE_TEXT else read_exactly
 
 
 def _scalar(kind: pa.DataType) -> Cell:

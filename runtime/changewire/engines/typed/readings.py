@@ -41,8 +41,8 @@ EXACT_TEXT: Final = "exact-text"
 """The same text, of which no number is rounded: one that a double cannot represent does not fit."""
 
 KEY_TEXT: Final = "key-text"
-"""The JSON text of a key, from `changewire.tables.keys.key_text`. Its numbers are not rounded:
-two keys must not become one."""
+"""The JSON text of a key, from `changewire.tables.keys.key_text`. No number is rounded: two keys
+must not become one."""
 
 JSON: Final = "application/json"
 """Media type of text for any value."""
@@ -116,8 +116,19 @@ def nearest_single(number: float) -> float | None:
 
 
 def _single(value: Any, used: list[str]) -> float | None:
-    double = value if type(value) is float else _number(value, used)
-    return None if double is None else nearest_single(double)
+    """Return the nearest single of a number, or of the text of a Decimal; None of other values."""
+    mine: list[str] = []
+    double = value if type(value) is float else _number(value, mine)
+    single = None if double is None else nearest_single(double)
+    if single is not None and (mine or not _has_digits(single, double)):
+        used.append(ROUNDED_NUMBER)
+    return single
+
+
+def _has_digits(single: float, number: float | None) -> bool:
+    """Return whether a single is a number, or has its digits, which are nine at most."""
+    texts = (f"{single:.{digits}g}" for digits in range(1, 10))
+    return single == number or any(float(text) == number for text in texts)
 
 
 def _json_text(value: Any, _used: list[str]) -> str | None:
