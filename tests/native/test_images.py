@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -88,8 +88,8 @@ def test_a_row_that_does_not_fit_declines_its_message() -> None:
 
 def test_columns_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the kernel makes no columns of rows, Python does."""
-    without = SimpleNamespace(fitted=lambda *_: None)
-    monkeypatch.setattr(images, "fit_of", lambda *_: without)
+    nothing = Mock(return_value=None)
+    monkeypatch.setattr(images, "fit_of", Mock(return_value=Mock(fitted=nothing)))
     decoder = TypedDecoder(DecodeOptions("aerospike-json"), ROW)
     assert compared(batch_of([write(1, 2), write(3)]), decoder).declined == 2
 
@@ -103,7 +103,7 @@ def test_another_kernel_fits_no_rows(
     def refuse(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(native, "installed", lambda: SimpleNamespace(Fit=refuse))
+    monkeypatch.setattr(native, "installed", Mock(return_value=Mock(Fit=refuse)))
     assert TypedDecoder(DecodeOptions("aerospike-json"), ROW).kernel is None
 
 

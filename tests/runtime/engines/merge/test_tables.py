@@ -169,7 +169,7 @@ def test_names_with_braces(spark: SparkSession, tmp_path: Path, table_format: st
     found = row.asDict()
     rescued = json.loads(row["_changewire"]["rescued"] or "{}")
     assert {**found, **rescued}.items() >= {"id": 1, **columns}.items()
-    places = {"target": lake.places["target"], "table_format": table_format}
+    places: dict[str, Any] = {"target": lake.places["target"], "table_format": table_format}
     assert not verify(spark, lake.places["log"], **places).count()
     rebuild(spark, lake.places["log"], **places, row_schema="auto")
     assert lake.table(spark, name).collect() == [row]
