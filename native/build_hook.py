@@ -22,6 +22,8 @@ OPTIONS = "CHANGEWIRE_MATURIN"
 
 MODULE = "changewire_native"
 
+WITHOUT = "without the native kernel: Python decodes messages, which takes several times as long"
+
 
 class KernelHook(BuildHookInterface[Any]):
     """Builds the kernel by maturin, and adds what it made to the wheel."""
@@ -32,7 +34,10 @@ class KernelHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the kernel, the licences of its crates, and the tag of its platform."""
-        if version == "editable" or not is_wanted():
+        if version == "editable":
+            return
+        if not is_wanted():
+            self.app.display_info(WITHOUT)
             return
         self._folder = tempfile.mkdtemp()
         try:

@@ -24,6 +24,11 @@ class App:
     def __init__(self) -> None:
         """Start without one."""
         self.warnings: list[str] = []
+        self.told: list[str] = []
+
+    def display_info(self, text: str) -> None:
+        """Keep what is told."""
+        self.told.append(text)
 
     def display_warning(self, text: str) -> None:
         """Keep a warning."""
@@ -63,12 +68,14 @@ def cargo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_no_cargo_is_no_error(hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without cargo the wheel is the pure one, and maturin is not asked for."""
+    """Without cargo the wheel is the pure one, maturin is not asked for, and the build says so."""
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CHANGEWIRE_KERNEL", raising=False)
     given = build_data()
     hook.initialize("standard", given)
     assert (hook.dependencies(), given) == ([], build_data())
+    (told,) = hook.app.told
+    assert told.startswith("without the native kernel: Python decodes")
 
 
 @pytest.mark.usefixtures("cargo")
