@@ -158,17 +158,12 @@ def test_names_lead_to_no_place_of_the_query(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_names_with_braces(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
-    """Statements have names of tables and columns that PySpark could take for its own marks."""
-    lake, columns = (
-        lake_in(table_format, spark, tmp_path),
-        {"{source}": "a", "{}": "b", "${spark.master}": "c"},
-    )
-    sent = [
-        message(op, n, {"id": 1, **columns}, table="{env}${spark.master}")
-        for n, op in enumerate(OPS, 1)
-    ]
-    for number, one in enumerate(sent):
-        lake.send_records(records(one, start=number))
+    """Statements have names of tables and columns that PySpark and Spark could take for marks of theirs."""
+    lake = lake_in(table_format, spark, tmp_path)
+    columns = {"{source}": "a", "{}": "b", "${spark.master}": "c"}
+    for number, op in enumerate(OPS):
+        sent = message(op, number, {"id": 1, **columns}, table="{env}${spark.master}")
+        lake.send_records(records(sent, start=number))
     lake.apply_messages(spark, format=FORMAT, row_schema="auto")
     (name,) = lake.names()
     (row,) = lake.table(spark, name).collect()
