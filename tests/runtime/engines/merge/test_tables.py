@@ -158,7 +158,7 @@ def test_names_lead_to_no_place_of_the_query(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.parametrize("table_format", ["delta", "iceberg"])
 def test_names_with_braces(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
-    """Statements have names of tables and columns that PySpark and Spark could take for marks of theirs."""
+    """Names of tables and columns may look like marks or variables in a statement."""
     lake = lake_in(table_format, spark, tmp_path)
     columns = {"{source}": "a", "{}": "b", "${spark.master}": "c"}
     for number, op in enumerate(OPS):
