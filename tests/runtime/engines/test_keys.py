@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake as LocalLake
+from tests.runtime.tables.histories import steady
 
 import changewire.arrow as cwa
 import changewire.delta as cwd
@@ -160,6 +161,7 @@ def test_a_key_that_a_table_refuses_stays_open(spark: SparkSession, tmp_path: Pa
 
 
 @pytest.mark.parametrize("image", ["full", "patch"])
+@steady
 @given(data=st.data(), op=st.sampled_from(["INSERT", "UPDATE_AFTER", "DELETE"]))
 def test_keys_are_those_of_decoding(image: Any, data: st.DataObject, op: str) -> None:
     """A change gets the key and the effect that it would have, had its key been known."""
