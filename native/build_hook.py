@@ -23,6 +23,7 @@ OPTIONS = "CHANGEWIRE_MATURIN"
 MODULE = "changewire_native"
 
 WITHOUT = "without the native kernel: Python decodes messages, which takes several times as long"
+"""Message of a build that leaves the kernel out."""
 
 
 class KernelHook(BuildHookInterface[Any]):

@@ -24,11 +24,11 @@ class App:
     def __init__(self) -> None:
         """Start without one."""
         self.warnings: list[str] = []
-        self.told: list[str] = []
+        self.messages: list[str] = []
 
     def display_info(self, text: str) -> None:
-        """Keep what is told."""
-        self.told.append(text)
+        """Keep a message."""
+        self.messages.append(text)
 
     def display_warning(self, text: str) -> None:
         """Keep a warning."""
@@ -74,8 +74,8 @@ def test_no_cargo_is_no_error(hook: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     given = build_data()
     hook.initialize("standard", given)
     assert (hook.dependencies(), given) == ([], build_data())
-    (told,) = hook.app.told
-    assert told.startswith("without the native kernel: Python decodes")
+    (message,) = hook.app.messages
+    assert message.startswith("without the native kernel: Python decodes")
 
 
 @pytest.mark.usefixtures("cargo")

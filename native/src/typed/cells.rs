@@ -44,10 +44,9 @@ fn nested(kind: &ColumnKind, text: &[u8], store: &mut Nested) -> Done {
             Ok(())
         }),
         // A member that has no field is declined.
-        ColumnKind::Struct(kinds) => scan.object(|scan, name| {
-            let name = name.plain().ok_or(Why::Row)?;
-            let place = kinds.iter().position(|(other, _)| other == name).ok_or(Why::Row)?;
-            put(&kinds[place].1, value(scan)?, &mut store.items[place])
+        ColumnKind::Struct(places, kinds) => scan.object(|scan, name| {
+            let place = *name.plain().and_then(|name| places.get(name)).ok_or(Why::Row)?;
+            put(&kinds[place], value(scan)?, &mut store.items[place])
         }),
         _ => Err(Why::Row),
     }

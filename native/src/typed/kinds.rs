@@ -2,6 +2,8 @@
 
 use arrow_schema::{DataType, FieldRef, Fields, TimeUnit};
 
+use super::{Places, places_of};
+
 /// What a column holds.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ColumnKind {
@@ -24,7 +26,7 @@ pub enum ColumnKind {
     /// Objects with any names, and the kind of their values.
     Map(Box<ColumnKind>),
     /// Objects with the names of a type.
-    Struct(Vec<(Vec<u8>, ColumnKind)>),
+    Struct(Places, Vec<ColumnKind>),
     /// Nothing that the kernel knows.
     Unknown,
 }
@@ -69,8 +71,7 @@ impl ColumnKind {
             }
             DataType::Struct(fields) => {
                 let kinds = Self::of_fields(fields, of_json, levels)?;
-                let names = fields.iter().map(|field| field.name().clone().into_bytes());
-                known(fields, ColumnKind::Struct(names.zip(kinds).collect()))
+                known(fields, ColumnKind::Struct(places_of(fields), kinds))
             }
             DataType::Utf8 if is_json => ColumnKind::Json,
             _ => Self::of_scalars(kind),

@@ -6,6 +6,8 @@ mod fitting;
 mod kinds;
 mod store;
 
+use std::collections::{HashMap, HashSet};
+
 use arrow_schema::{DataType, Fields, Schema};
 
 use crate::why::{Done, Why};
@@ -17,11 +19,21 @@ use store::Store;
 /// Levels of a type at most; pyarrow takes some more.
 const LEVELS: usize = 32;
 
+/// The indices of fields, by their names.
+type Places = HashMap<Vec<u8>, usize>;
+
+/// Return the indices of fields; of several with one name, that of the first.
+fn places_of(fields: &Fields) -> Places {
+    let named = fields.iter().enumerate().map(|(i, field)| (field.name().clone().into_bytes(), i));
+    named.rev().collect()
+}
+
 /// The type that rows must fit.
 struct RowType {
     fields: Fields,
+    places: Places,
     /// Names of the columns in lower case.
-    folded: Vec<String>,
+    folded: HashSet<String>,
     kinds: Vec<ColumnKind>,
 }
 
@@ -38,7 +50,8 @@ impl RowType {
         let mut of_json = of_json.into_iter();
         let kinds = ColumnKind::of_fields(&fields, &mut of_json, LEVELS)?;
         let folded = fields.iter().map(|field| field.name().to_lowercase()).collect();
-        of_json.next().is_none().then_some(RowType { fields, folded, kinds })
+        let places = places_of(&fields);
+        of_json.next().is_none().then_some(RowType { fields, places, folded, kinds })
     }
 
     /// Begin a column of such rows.
@@ -52,11 +65,12 @@ impl RowType {
 
     /// Return the index of the column that a name means; one that differs from it in case is declined.
     ///
-    /// Rows often have columns in the order of the type, with gaps.
+    /// Rows mostly have columns in the order of the type.
     fn index(&self, name: &[u8], next: usize) -> Done<Option<usize>> {
-        let next = next.min(self.fields.len());
-        let is_it = |i: &usize| self.fields[*i].name().as_bytes() == name;
-        let found = (next..self.fields.len()).chain(0..next).find(is_it);
+        if self.fields.get(next).is_some_and(|field| field.name().as_bytes() == name) {
+            return Ok(Some(next));
+        }
+        let found = self.places.get(name).copied();
         let is_other_case = |name: &str| self.folded.contains(&name.to_lowercase());
         if found.is_none() && std::str::from_utf8(name).map_or(true, is_other_case) {
             return Err(Why::Row);

@@ -60,8 +60,8 @@ impl Store {
             ColumnKind::Text | ColumnKind::Bytes | ColumnKind::Json => Store::Texts(TextColumn::new(rows)),
             ColumnKind::List(kind) => nested(vec![item(kind)]),
             ColumnKind::Map(kind) => nested(vec![Store::Texts(TextColumn::new(0)), item(kind)]),
-            ColumnKind::Struct(kinds) => {
-                let fields = kinds.iter().map(|(_, kind)| Store::new(kind, rows));
+            ColumnKind::Struct(_, kinds) => {
+                let fields = kinds.iter().map(|kind| Store::new(kind, rows));
                 Store::Nested(Nested::new(fields.collect(), true, rows))
             }
             ColumnKind::Unknown => Store::Nothing,

@@ -221,6 +221,8 @@ def test_singles_that_lack_digits(make: MakeFit, number: str) -> None:
     row, texts = [pa.field("k", INT), pa.field("v", SINGLE)], pa.array([f'{{"v":{number}}}'])
     found = make([pa.field("k", INT)], row)(pa.array(['{"k":1}']), texts)
     assert (found.rounded.to_pylist(), found.failures) == ([1], {})
+    exact = make([pa.field("k", INT)], row, RowOptions(exact=True))(pa.array(['{"k":1}']), texts)
+    assert [why.code for why in exact.failures.values()] == ["rounded-number"]
     key = make([pa.field("v", SINGLE)], row)(texts, texts)
     assert [(why.code, why.pointer) for why in key.failures.values()] == [
         ("schema-mismatch", "/key/v")
