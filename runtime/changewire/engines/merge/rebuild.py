@@ -64,7 +64,9 @@ def rebuild(
     statement changed them without messages, `where` makes the tables of what came since. With
     `row_schema` tables get other columns: those that it says by all these changes, also by the ones
     that a table refused. Columns that nothing in the log names stay as they are. With `settings`
-    tables also get other partitions and properties.
+    tables also get other partitions and properties. With `row_schema` properties follow in a second
+    commit: delta-rs sets none when it replaces rows. If only the first was written, the next run
+    says so; rebuild the table again then.
 
     The rows of a table, and the changes of it that the log has, must fit into memory.
 

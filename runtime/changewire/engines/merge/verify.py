@@ -69,8 +69,8 @@ def verify(
         only_tables: As for `apply_changes`.
         except_tables: As for `apply_changes`.
         deletes: ``flag`` if the tables keep deleted rows, ``remove`` if not; by default what the
-            last run said, which tables remember; deleted rows
-            that a table should not keep are ``extra``.
+            last run said, which tables remember. Deleted rows that a table should not keep are
+            ``extra``.
 
     Returns:
         ``table``; ``fault``: the row is ``missing`` in the table, ``extra``, or ``different``;
