@@ -20,6 +20,36 @@ if TYPE_CHECKING:
 
 FORMAT = "dataworks-json"
 TYPES = {"id": "LONG", "v": "STRING", "amount": "LONG"}
+GOOD = {"amount": 6, "name": "new", "code": "ab", "part": "p"}
+BAD: list[dict[str, Any]] = [
+    {"amount": -5},
+    {"amount": None},
+    {"name": "longer"},
+    {"code": "abcd"},
+    {"part": ""},
+    {"doubled": 13},
+]
+"""What each makes of a good row is refused."""
+
+REFUSED = [
+    (1, "it's `odd`"),
+    (3, "it's `odd`"),
+    (4, "it's `odd`"),
+    (5, "it's `odd`"),
+    (6, "VARCHAR(5) of name"),
+    (7, "CHAR(3) of code"),
+    (8, "text partition part: '' is stored as NULL"),
+    (9, "generated column doubled"),
+]
+"""Offsets of refused changes, and what each violates."""
+
+PATCHES: list[dict[str, Any]] = [
+    {"name": "a"},
+    {"amount": -5},
+    {"code": "c"},
+    {"amount": 0},
+    {"amount": 9},
+]
 
 
 def test_a_table_with_constraints_takes_what_they_allow(
@@ -32,37 +62,19 @@ def test_a_table_with_constraints_takes_what_they_allow(
         with pytest.raises(OutputError, match=why):
             adopt_table(spark, place, key_columns=["id", name])
     adopt_table(spark, place, key_columns=["id"])
-    good = {"amount": 6, "name": "new", "code": "ab", "part": "p"}
-    bad: list[dict[str, Any]] = [
-        {"amount": -5},
-        {"amount": None},
-        {"name": "longer"},
-        {"code": "abcd"},
-        {"part": ""},
-        {"doubled": 13},
-    ]
     lake.send_records(
         records(
-            message("INSERT", 1, {"id": 1, **good}),
-            message("INSERT", 2, {"id": 1, **good, "amount": -1}),
-            message("INSERT", 1, {"id": 2, **good}),
-            message("UPDATE_AFTER", 2, {"id": 3, **good, "amount": 0}),
-            *(message("INSERT", 1, {"id": 10 + n, **good, **one}) for n, one in enumerate(bad)),
+            message("INSERT", 1, {"id": 1, **GOOD}),
+            message("INSERT", 2, {"id": 1, **GOOD, "amount": -1}),
+            message("INSERT", 1, {"id": 2, **GOOD}),
+            message("UPDATE_AFTER", 2, {"id": 3, **GOOD, "amount": 0}),
+            *(message("INSERT", 1, {"id": 10 + n, **GOOD, **one}) for n, one in enumerate(BAD)),
             message("INSERT", 1, {"id": 1, "amount": 1}, table="other"),
-            message("UPDATE_BEFOR", 2, None, before={"id": 2, **good}),
+            message("UPDATE_BEFOR", 2, None, before={"id": 2, **GOOD}),
         )
     )
     lake.apply_messages(spark, format=FORMAT, row_schema={"t": row, "*": "json"})
-    assert [(one["offset"], named(one)) for one in refusals(lake, spark)] == [
-        (1, "it's `odd`"),
-        (3, "it's `odd`"),
-        (4, "it's `odd`"),
-        (5, "it's `odd`"),
-        (6, "VARCHAR(5) of name"),
-        (7, "CHAR(3) of code"),
-        (8, "text partition part: '' is stored as NULL"),
-        (9, "generated column doubled"),
-    ]
+    assert [(one["offset"], named(one)) for one in refusals(lake, spark)] == REFUSED
     columns = ("id", "amount", "name", "code", "note", "doubled")
     rows = [(1, 6, "new", "ab ", "kept", 12), (2, 6, "new", "ab ", "none", 12)]
     assert content(lake, spark, columns) == rows
@@ -73,14 +85,7 @@ def test_a_table_with_constraints_takes_what_they_allow(
     rebuild(spark, lake.places["log"], tables=["t"], **places)
     assert content(lake, spark, columns) == rows
     # A patch is refused by what its row would be, as in a batch of its own.
-    patches: list[dict[str, Any]] = [
-        {"name": "a"},
-        {"amount": -5},
-        {"code": "c"},
-        {"amount": 0},
-        {"amount": 9},
-    ]
-    sent = (message("UPDATE_AFTER", 5 + n, {"id": 1, **one}) for n, one in enumerate(patches))
+    sent = (message("UPDATE_AFTER", 5 + n, {"id": 1, **one}) for n, one in enumerate(PATCHES))
     lake.send_records(records(*sent, start=20))
     lake.apply_messages(spark, format=FORMAT, row_schema={"t": row, "*": "json"}, row_image="patch")
     assert [one["offset"] for one in refusals(lake, spark)][-2:] == [21, 23]
