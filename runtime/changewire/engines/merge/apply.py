@@ -9,8 +9,7 @@ from changewire.engines.arrow.messages import Messages
 from changewire.engines.by_table import Applied
 from changewire.engines.decode import Decoder
 from changewire.engines.merge.applying import applied
-from changewire.engines.merge.land import BATCH_SIZE, land, landed
-from changewire.engines.merge.landing import Landing
+from changewire.engines.merge.land import BATCH_SIZE, Landing, land, landed
 from changewire.engines.merge.log import LocalLog, log_there
 from changewire.engines.merge.options import LocalOptions, local_options
 from changewire.engines.merge.tally import Tally

@@ -7,9 +7,9 @@ decides. Rows of all other keys get their newest change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +18,7 @@ from msgspec import UNSET
 from changewire.engines.applied import decided_name
 from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.merge.mutations import CONTENT, NUMBER, is_easy, newest, with_order
-from changewire.engines.merge.table import schema_of
+from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.engines.typed.types import without_metadata
 from changewire.tables.merge import merged
 from changewire.tables.mutations import DELETE
@@ -29,21 +29,6 @@ from changewire.tables.state import Row, State, full_image
 from changewire_messages.tables.arrow import ROW_STATE
 
 _STEP: Final = "deciding on the row"
-
-
-class Held(Protocol):
-    """A table that rows are read from."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of all its columns."""
-        ...
-
-    def rows(
-        self, keys: pa.Table | None, *, are_patched: bool = False
-    ) -> Iterator[Mapping[str, Any]]:
-        """Yield rows: those with some values of keys, those that were patched."""
-        ...
 
 
 class Floors(NamedTuple):
@@ -73,7 +58,7 @@ class Becomes:
     has_patches: bool
 
     def __call__(
-        self, found: pa.Table, table: Held, deletes: Mapping[str, Order]
+        self, found: pa.Table, table: LocalTable | None, deletes: Mapping[str, Order]
     ) -> tuple[pa.Table, dict[int, Refusal], int]:
         """Return the rows that mutations leave, and which changes cannot be applied.
 
@@ -91,7 +76,7 @@ class Becomes:
             easy = with_order(
                 easy, lambda order, key, kind: kind == DELETE or deletes.get(key, OLDEST) <= order
             )
-        mark = decided_name(table.names)
+        mark = decided_name([*shape.schema.names, COLUMN] if table is None else table.names)
         schema = without_metadata(schema_of(shape)).append(pa.field(mark, pa.bool_()))
         rows = _as_rows(easy, schema)
         if not hard and floors.truncate == OLDEST:
@@ -101,18 +86,20 @@ class Becomes:
         marked = [{**row, mark: True} for row in decided]
         return pa.concat_tables([rows, pa.Table.from_pylist(marked, schema)]), failed, unchanged
 
-    def _hard(self, found: pa.Table, table: Held) -> set[str]:
+    def _hard(self, found: pa.Table, table: LocalTable | None) -> set[str]:
         """Return the keys whose rows Python decides on."""
         hard = {*found.filter(pc.invert(is_easy(found)))["key"].to_pylist()}
-        if self.has_patches and len(found):
+        if table is not None and self.has_patches and len(found):
             # What is older than a patched row may still set, or settle, columns of it.
             keys = {*found["key"].to_pylist()}
             rows = table.rows(keys_in(found, self.shape), are_patched=True)
             hard |= {key for key in map(self.shape.key_of, rows) if key in keys}
         return hard
 
-    def _held(self, found: pa.Table, table: Held) -> dict[str, Mapping[str, Any]]:
+    def _held(self, found: pa.Table, table: LocalTable | None) -> dict[str, Mapping[str, Any]]:
         """Return the rows of hard keys; after a truncate also others that were patched."""
+        if table is None:
+            return {}
         keys = {*found["key"].to_pylist()}
         rows = table.rows(keys_in(found, self.shape)) if keys else ()
         held = {key: row for row in rows if (key := self.shape.key_of(row)) in keys}

@@ -23,26 +23,12 @@ from changewire.engines.merge.mutations import Fitted, fitted
 from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.tables.names import Target
 from changewire.tables.routing import UNROUTED, RouteKey, Routing
-from changewire.tables.row_state import COLUMN
 
 Read: TypeAlias = Callable[[Sequence[str], Collection[str]], Iterator[pa.Table]]
 """Yields some columns of the rows of some kinds of a log, by batches."""
 
 _PLACE: Final = (*ELEMENT_PLACE, ATTEMPT)
 _UNROUTED: Final = pa.array(sorted(UNROUTED), pa.string())
-
-
-class _NoRows:
-    """A table without rows, which has some columns."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-
-    def rows(
-        self, keys: pa.Table | None, *, are_patched: bool = False
-    ) -> Iterator[Mapping[str, Any]]:
-        del keys, are_patched
-        return iter(())
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,7 @@ class LogContent:
             return schema_of(shape).empty_table()
         floors = Floors(truncated=self.known.truncated(target))
         becomes = Becomes(shape, floors, has_patches=False)
-        rows, *_ = becomes(mutations, _NoRows([*shape.schema.names, COLUMN]), {})
+        rows, *_ = becomes(mutations, None, {})
         return rows.drop_columns(rows.column_names[-1:])
 
     def _newest(self, rows: pa.Table) -> pa.Table:

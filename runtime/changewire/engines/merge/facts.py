@@ -39,7 +39,6 @@ class Facts:
     of: dict[RouteKey, SourceFacts] = field(default_factory=dict)
     rows: dict[RouteKey, list[int]] = field(default_factory=dict)
     lost: list[int] = field(default_factory=list)
-    changes: int = 0
     keyless: int = 0
     controls: Counter[str] = field(default_factory=Counter)
 
@@ -50,8 +49,7 @@ def facts_of(rows: pa.Table, *, with_truncates: bool) -> Facts:
     numbers = pa.array(range(len(rows)), pa.int64())
     said = pa.table({**_said(rows), "row": numbers}).filter(is_change)
     controls = rows.filter(pc.equal(rows["kind"], CONTROL))["op"].value_counts().to_pylist()
-    found = Facts(changes=len(said))
-    found.keyless = len(said) - (pc.sum(said[_HAS_KEY]).as_py() or 0)
+    found = Facts(keyless=len(said) - (pc.sum(said[_HAS_KEY]).as_py() or 0))
     found.controls.update({one["values"]: one["counts"] for one in controls})
     for key, one, group in _groups(said):
         found.of[key], found.rows[key] = one, group["row_list"]

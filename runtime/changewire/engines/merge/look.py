@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from changewire.changes.vendors import USER_KEY_COLUMN
 from changewire.engines.arrays import indices_of
 from changewire.engines.changelog.effects import LoggedImages, update_of
 from changewire.engines.changelog.shapes import Shape
@@ -121,8 +120,7 @@ def all_mutations(changes: pa.Table, shape: Shape) -> pa.Table:
     """Return what all changes of a table do, which a log has; images that wait do nothing."""
     groups: dict[Update, LoggedImages] = {}
     _add_images(groups, changes)
-    gone, has_column = [*_all(_deletes(groups))], USER_KEY_COLUMN in shape.schema.names
-    return mutations_of(changes, range(len(changes)), gone, with_user_key=has_column)
+    return mutations_of(changes, range(len(changes)), _all(_deletes(groups)), shape)
 
 
 def _all(deletes: Deletes) -> Iterator[dict[str, Any]]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from changewire.changes.vendors import USER_KEY_COLUMN
 from changewire.engines.applied import not_applied
 from changewire.engines.by_table import (
     Applied,
@@ -103,10 +103,11 @@ class Merges:
             keys = routes.targets[target]
             floors = self._floors(target, keys, facts, deleted)
             numbers = [n for key in keys for n in facts.rows[key] if n not in refused]
-            found = _mutations(rows, numbers, keys, befores, one.shape)
+            gone = (befores.get(source, ()) for source in dict.fromkeys(s for s, _ in keys))
+            found = mutations_of(rows, numbers, chain.from_iterable(gone), one.shape)
             merge = TableMerge(
-                *(options, self.log, known, target),
-                *(one.shape, one.settings, floors, rows),
+                *(self.log, known, target, one.shape),
+                *(one.settings, floors, rows),
             )
             try:
                 done = retried(target.name, partial(merge, found))
@@ -176,17 +177,3 @@ class Merges:
         except UnwritableError as error:
             return unusable(keys, error.refusal)
         return plan
-
-
-def _mutations(
-    rows: pa.Table,
-    numbers: Sequence[int],
-    keys: Iterable[RouteKey],
-    befores: Deletes,
-    shape: Shape,
-) -> pa.Table:
-    """Return the mutations of one table, with the deletes of keys that rows left."""
-    sources = dict.fromkeys(source for source, _ in keys)
-    gone = [row for source in sources for row in befores.get(source, ())]
-    is_in_row = USER_KEY_COLUMN in shape.schema.names
-    return mutations_of(rows, numbers, gone, with_user_key=is_in_row)

@@ -6,12 +6,13 @@ its newest change, and `changewire.tables` says the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.changes.vendors import USER_KEY_COLUMN
 from changewire.engines.changelog.shapes import RESCUED, Shape
 from changewire.engines.effects import names_of
 from changewire.engines.layout import DECLARED, EFFECT, POSITION
@@ -64,20 +65,20 @@ class Fitted(NamedTuple):
 def mutations_of(
     rows: pa.Table,
     numbers: Sequence[int],
-    gone: Sequence[Mapping[str, Any]] = (),
-    *,
-    with_user_key: bool = False,
+    gone: Iterable[Mapping[str, Any]] = (),
+    shape: Shape | None = None,
 ) -> pa.Table:
     """Return what changes among rows of a log do; before images alone do nothing.
 
     What a row that moved leaves comes before all that is written; `gone` are deletes of keys that
-    updates left by their images. `with_user_key` is whether the table has a column of them.
+    updates left by their images. The shape of the table is needed where rows are written.
     """
     chosen = pa.array(sorted(numbers), pa.int64())
     chosen = chosen.filter(pc.is_in(rows[EFFECT].take(chosen), pa.array(sorted(APPLIED))))
     part = rows.select([*_READ])
     part = part if len(chosen) == len(rows) else part.take(chosen)
-    part = with_user_keys(part) if with_user_key else part
+    if shape is not None and USER_KEY_COLUMN in shape.schema.names:
+        part = with_user_keys(part)
     part = part.append_column(_ROW, chosen)
     has_moved = pc.is_valid(part["before_key"])
     moved = part.filter(has_moved) if pc.any(has_moved).as_py() else part.slice(0, 0)

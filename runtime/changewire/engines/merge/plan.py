@@ -99,7 +99,7 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
         if names:
             keys[route] = names
     columns = _carried(rows, facts) if options.are_auto else {}
-    return BatchSources(in_order(facts.rows), facts.changes, facts.keyless, keys, columns)
+    return BatchSources(in_order(facts.rows), keys, columns)
 
 
 def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:

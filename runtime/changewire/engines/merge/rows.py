@@ -18,7 +18,6 @@ from changewire.engines.merge.becomes import Becomes, Floors, keys_in
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.look import logged_deletes
 from changewire.engines.merge.mutations import NUMBER, fitted, without
-from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.sieve import Sieve
 from changewire.engines.merge.table import ConstraintError, LocalTable, made
 from changewire.engines.settings import Settings
@@ -44,7 +43,6 @@ class TableMerge:
     `batch` has the rows of the log that they are of, by their numbers.
     """
 
-    options: LocalOptions
     log: LocalLog
     known: KnownLog
     target: Target

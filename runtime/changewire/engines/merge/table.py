@@ -21,7 +21,6 @@ from changewire.engines.applied import (
     keys_in,
     owned_by,
     owner_in,
-    source_in,
 )
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.errors import OutputError, OwnerError
@@ -77,7 +76,6 @@ class LocalTable:
         self.named: frozenset[str] | None = columns_in(properties)
         self.owner: str | None = owner_in(properties)
         self.is_owned: bool = self.owner == log
-        self.source: Source | None = source_in(properties)
         self.how: RowOptions = rows_in(properties)
         self.has_text: bool = has_text_rows(self.names, properties)
         self.name: str = name

@@ -16,7 +16,7 @@ from changewire.engines.log import log_schema
 from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.merge.applying import Applying
 from changewire.engines.merge.delta import check_path
-from changewire.engines.merge.landing import Landing
+from changewire.engines.merge.land import Landing
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.options import LocalOptions, local_options
 from changewire.engines.options import ApplyKeywords, BatchId, KafkaOptions, TableOptions

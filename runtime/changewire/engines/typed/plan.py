@@ -47,15 +47,11 @@ class BatchSources:
 
     Attributes:
         route_keys: Where they come from, in the order in which they find their tables.
-        changes: How many changes there are.
-        key_missing: How many of them have no key; they go nowhere.
         keys: Columns of the keys, by where changes come from; and how many changes have them.
         columns: Columns that their messages declare or show, by where they come from.
     """
 
     route_keys: list[RouteKey]
-    changes: int
-    key_missing: int
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
     columns: dict[RouteKey, list[CarriedColumn]] = field(default_factory=dict)
 

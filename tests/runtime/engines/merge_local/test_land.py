@@ -35,9 +35,8 @@ from changewire.engines.log import (
 )
 from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.merge.delta import between
-from changewire.engines.merge.land import land
+from changewire.engines.merge.land import Landing, land
 from changewire.engines.merge.land import landed as land_all
-from changewire.engines.merge.landing import Landing
 from changewire.engines.merge.tally import Tally
 from changewire.engines.options import FileRun
 from changewire.engines.outcome import Outcome

@@ -168,7 +168,7 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
     )
     return BatchFacts(
         operations,
-        _sources(changes, truncates, sum(one["keyless"] for one in counted), number),
+        _sources(changes, truncates),
         _facts_of([*changes, *truncates], truncates_in(rows) if truncates else {}),
         _least(changes),
         hard,
@@ -273,20 +273,13 @@ def _columns_of(groups: list[Row]) -> dict[RouteKey, int | None]:
     return {key: texts.pop() if len(texts) == 1 else None for key, texts in found.items()}
 
 
-def _sources(
-    changes: list[Row], truncates: list[Row], key_missing: int, number: int
-) -> BatchSources:
+def _sources(changes: list[Row], truncates: list[Row]) -> BatchSources:
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = {}
     for group in changes:
         if "names" in group and group["names"] is not None:
             found = keys.setdefault(route_key(group), Counter())
             found[tuple(sorted(group["names"]))] += group["rows"]
-    return BatchSources(
-        route_keys=in_order({route_key(group) for group in (*changes, *truncates)}),
-        changes=number,
-        key_missing=key_missing,
-        keys=keys,
-    )
+    return BatchSources(in_order({route_key(one) for one in (*changes, *truncates)}), keys)
 
 
 def known_log(

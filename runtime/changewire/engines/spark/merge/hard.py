@@ -7,7 +7,7 @@ sequence: what the row becomes depends on the current row.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -16,7 +16,7 @@ import pyarrow as pa
 from msgspec import UNSET
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from changewire.engines.spark.merge.late import Held
 from changewire.engines.spark.merge.mutations import (
@@ -26,7 +26,6 @@ from changewire.engines.spark.merge.mutations import (
     NAMED,
     ORDER_FIELDS,
     is_row_of,
-    mutation_type,
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.tables.merge import each_merged
@@ -53,28 +52,17 @@ def decided(
 ) -> DataFrame:
     """Return what the rows of hard keys become, also after each mutation if steps are wanted."""
     keys = mutations.groupBy("key").agg(F.first(NAMED).alias(NAMED))
-    parts = [mutations.select(F.lit(_BATCH).alias(_ORIGIN), "*")]
+    nothing = F.lit(None).cast(ROW_STATE).alias(STATE)
+    parts = [mutations.select(F.lit(_BATCH).alias(_ORIGIN), "*", nothing)]
     if held.table is not None:
         parts.append(_held(keys, shape, held.table, held.floor))
     if held.deletes is not None:
         known = held.deletes.rows.join(keys.select(NAMED), NAMED, "left_semi")
         parts.append(known.select(F.lit(_DELETE).alias(_ORIGIN), "*"))
-    rows = reduce(DataFrame.unionByName, (_filled(part, shape) for part in parts))
+    rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
     rows = rows.withColumn("key", row_key(shape))
     ordered = rows.repartition("key").sortWithinPartitions("key", _ORIGIN, *ORDER[2:])
     return ordered.mapInArrow(Decide(shape, held.floor, with_steps=with_steps), decided_type(shape))
-
-
-def _filled(rows: DataFrame, shape: Shape) -> DataFrame:
-    """Return rows with all columns of what is decided on; those that they lack are NULL."""
-    nothing = F.lit(None)
-    fields = _input_type(shape).fields
-    return rows.select(
-        *(
-            F.col(f.name) if f.name in rows.columns else nothing.cast(f.dataType).alias(f.name)
-            for f in fields
-        )
-    )
 
 
 def row_key(shape: Shape) -> Column:
@@ -101,11 +89,6 @@ def _held(keys: DataFrame, shape: Shape, table: DataFrame, floor: Order) -> Data
     return found.select(
         F.lit(_TABLE).alias(_ORIGIN), NAMED, content.alias(CONTENT), row[COLUMN].alias(STATE)
     )
-
-
-def _input_type(shape: Shape) -> StructType:
-    found = [StructField(_ORIGIN, IntegerType()), *mutation_type(shape).fields]
-    return StructType([*found, StructField(STATE, ROW_STATE)])
 
 
 def decided_type(shape: Shape) -> StructType:

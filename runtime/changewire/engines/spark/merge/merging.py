@@ -7,22 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.applied import not_applied
+from changewire.engines.applied import not_applied, owned_by
 from changewire.engines.by_table import TableChanges
 from changewire.engines.errors import StreamError
-from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.at_once import merge_parts
 from changewire.engines.spark.merge.befores import moved
-from changewire.engines.spark.merge.facts import BatchFacts
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE
 from changewire.engines.spark.merge.options import ApplyOptions
-from changewire.engines.spark.merge.part import QueryTables, TablePart, view_of
+from changewire.engines.spark.merge.part import TablePart, Tally, view_of
 from changewire.engines.spark.merge.part_merge import Batch
 from changewire.engines.spark.merge.plan import There, is_refused, plan
 from changewire.engines.spark.merge.refusals import (
@@ -33,7 +31,6 @@ from changewire.engines.spark.merge.refusals import (
 )
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.merge.tally import Tally
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.plan import BatchSources, TablePlan, plans
 from changewire.tables.names import Target
@@ -45,26 +42,14 @@ _FATAL: Final[tuple[type[Exception], ...]] = (StreamError, MemoryError, *RAISED)
 
 
 @dataclass
-class BatchMerge:
+class BatchMerge(Batch):
     """Merges one batch into its tables.
 
     Attributes:
-        query: The tables of its query.
-        known: The content of the log before it.
-        rows: Its rows.
-        facts: What is known of them.
-        log: The log, which has these rows too.
-        partitions: How many partitions shuffles may have.
         tally: What was done, in numbers.
         refused: Why changes are refused.
     """
 
-    query: QueryTables
-    known: KnownLog
-    rows: DataFrame
-    facts: BatchFacts
-    log: DataFrame
-    partitions: int
     tally: Tally = field(default_factory=Tally)
     refused: Refused = field(default_factory=Refused)
 
@@ -73,18 +58,12 @@ class BatchMerge:
         """How changes are applied."""
         return self.query.options
 
-    @property
-    def spark(self) -> SparkSession:
-        """The session of the batch."""
-        return self.rows.sparkSession
-
     def tables(self) -> None:
         """Merge the batch into each of its tables."""
         sources = self.facts.sources
         self.tally.add_changes(self.facts.changes)
-        self.tally.counts += Counter(
-            key_missing=sources.key_missing, sequence_inherited=self.facts.inherited
-        )
+        keyless = sum(one.key_missing for one in self.facts.changes.values())
+        self.tally.counts += Counter(key_missing=keyless, sequence_inherited=self.facts.inherited)
         with_truncates = self.options.tables.apply_truncates
         self.tally.counts += not_applied(self.facts.operations, with_truncates=with_truncates)
         routes = find_routes(
@@ -105,19 +84,29 @@ class BatchMerge:
         self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
         accepted = self._accepted()
         batch = Batch(
-            *(self.query, self.known, self.facts, accepted, self._moved(accepted), self.log),
-            self.partitions,
+            *(self.query, self.known, accepted, self.facts, self.log, self.partitions),
+            befores=self._moved(accepted),
         )
         flagged = {target for target, one in found.items() if one.settings.keeps_deleted}
         deleted = self.known.deleted(found, flagged)
         parts = []
         for target, one in found.items():
-            if one.shape is not None:
-                part = self._part(
-                    *(target, one.shape, routes.targets[target], deleted.get(target)),
-                    keeps_deleted=one.settings.keeps_deleted,
-                )
-                parts.append((part, self._made(part, one)))
+            if one.shape is None:
+                continue
+            keys = routes.targets[target]
+            truncate = max((self.facts.facts[key].truncated for key in keys), default=OLDEST)
+            part = TablePart(
+                table=SparkTable(target.name, self.options.format),
+                target=target,
+                shape=one.shape,
+                keys=keys,
+                deleted=deleted.get(target),
+                truncate=truncate,
+                floor=max(self.known.truncated(target), truncate),
+                is_new=self.query.there[target] is None,
+                keeps_deleted=one.settings.keeps_deleted,
+            )
+            parts.append((part, self._made(part, one)))
         for done in merge_parts(batch, parts):
             self.tally.add(done.tally)
             self.refused.by_place += done.refused
@@ -155,41 +144,15 @@ class BatchMerge:
         self.tally.add_changes({(source, WRITE): one for source, one in left.items()})
         return found.deletes
 
-    def _part(
-        self,
-        target: Target,
-        shape: Shape,
-        keys: list[RouteKey],
-        deleted: int | None,
-        *,
-        keeps_deleted: bool,
-    ) -> TablePart:
-        truncate = max((self.facts.facts[key].truncated for key in keys), default=OLDEST)
-        return TablePart(
-            table=SparkTable(target.name, self.options.format),
-            target=target,
-            shape=shape,
-            keys=keys,
-            deleted=deleted,
-            truncate=truncate,
-            floor=max(self.known.truncated(target), truncate),
-            is_new=self.query.there[target] is None,
-            keeps_deleted=keeps_deleted,
-        )
-
     def _made(self, part: TablePart, found: TablePlan[Shape]) -> There:
         """Make a table, or give it new columns."""
-        has_changed = found.has_changed
-        there, query, options = self.query.there, self.query.query, self.options
+        there, source = self.query.there, self.known.tables.sources.get(part.target)
         made = there[part.target] = part.table.make(
-            *(self.spark, part.shape, query, there[part.target]),
-            named=found.named,
-            has_changed=has_changed,
-            source=self.known.tables.sources.get(part.target),
-            settings=found.settings,
+            *(self.spark, part.shape, found, there[part.target]),
+            owned=owned_by(self.query.query, part.shape.keys, source),
         )
-        view = options.tables.view if part.keeps_deleted else None
-        if view is not None and (part.is_new or has_changed):
+        view = self.options.tables.view if part.keeps_deleted else None
+        if view is not None and (part.is_new or found.has_changed):
             part.table.view(self.spark, view_of(view, part.target), part.shape)
         return made
 

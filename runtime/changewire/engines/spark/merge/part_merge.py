@@ -19,9 +19,8 @@ from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.late import Held, logged_deletes
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE, mutations_of
-from changewire.engines.spark.merge.part import QueryTables, TablePart
+from changewire.engines.spark.merge.part import QueryTables, TablePart, Tally
 from changewire.engines.spark.merge.plan import There, is_from, is_of
-from changewire.engines.spark.merge.tally import Tally
 from changewire.engines.spark.merge.tuning import limit_partitions
 from changewire.engines.spark.merge.violations import spoiling, violations
 from changewire.engines.spark.session import accumulator, is_remote
@@ -48,27 +47,27 @@ class _How(NamedTuple):
     text: RowText
 
 
-@dataclass(frozen=True)
+@dataclass
 class Batch:
     """A batch, of which a part goes to each of its tables.
 
     Attributes:
         query: The tables of its query.
         known: The content of the log before it.
-        facts: What is known of its rows.
-        rows: Its rows that are not refused.
-        befores: Which keys updates left whose images came as two messages, if any did.
+        rows: Its rows.
+        facts: What is known of them.
         log: The log, which has these rows too.
         partitions: How many partitions shuffles may have.
+        befores: Which keys updates left whose images came as two messages, if any did.
     """
 
     query: QueryTables
     known: KnownLog
-    facts: BatchFacts
     rows: DataFrame
-    befores: DataFrame | None
+    facts: BatchFacts
     log: DataFrame
     partitions: int
+    befores: DataFrame | None = None
 
     @property
     def spark(self) -> SparkSession:

@@ -16,7 +16,6 @@ from changewire.engines.applied import (
     deletes_in,
     has_text_rows,
     keys_in,
-    owned_by,
     property_value,
     source_in,
 )
@@ -24,7 +23,6 @@ from changewire.engines.by_table import MergedRows
 from changewire.engines.errors import OwnerError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.retries import WriteConflictError, retried
-from changewire.engines.settings import Settings
 from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import existing_schema
@@ -37,6 +35,7 @@ from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.session import changed
 from changewire.engines.typed.own import row_properties
+from changewire.engines.typed.plan import TablePlan
 from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN, ORDER, order_fields
 from changewire_messages.change import Source
@@ -110,51 +109,40 @@ class SparkTable:
         self,
         spark: SparkSession,
         shape: Shape,
-        query: str,
+        plan: TablePlan[Shape],
         there: There | None,
         *,
-        named: frozenset[str],
-        has_changed: bool,
-        source: Source | None,
-        settings: Settings,
+        owned: Mapping[str, str],
     ) -> There:
         """Make the table if it does not exist, or give it new columns; return it.
 
-        It remembers the source, if there is one; `named` are the columns that the messages of the
-        batch, or settings, name.
+        `owned` are properties that tell its owner, its key, and its source, if there is one.
         """
-        owned, columns = owned_by(query, shape.keys, source), shape.columns
+        settings, columns = plan.settings, shape.columns
+        named: frozenset[str] | None = frozenset(columns.names)
         if there is None:
-            named = frozenset(columns.names)
-            owned |= deletes_in({}, settings.deletes)
-            if shape.is_typed:
-                owned |= named_in(shape, named)
-            self.format.create(spark, self.target, columns, owned, settings)
+            found = {**owned, **deletes_in({}, settings.deletes)}
+            found |= named_in(shape, named) if shape.is_typed else {}
+            self.format.create(spark, self.target, columns, found, settings)
             check_columns(spark.table(self.identifier).schema, columns, self.target)
             # Properties and a layout may change what the table asks of its rows.
             if settings.laid_out_by or settings.properties:
-                return self.read(spark) or There(columns, shape.keys, owned, named)
-            return There(columns, shape.keys, owned, named)
-        if has_changed:
+                return self.read(spark) or There(columns, shape.keys, found, named)
+            return There(columns, shape.keys, found, named)
+        schema = there.columns
+        if plan.has_changed:
             self.format.evolve(spark, self.target, columns)
-        found = replace(there, keys=shape.keys, properties={**there.properties, **owned})
-        if has_changed:
             self.format.refresh(spark, self.target)
-            found = replace(found, columns=spark.table(self.identifier).schema)
-        is_known = there.keys is not None and there.owner is not None
-        needed = {} if is_known and source in {None, there.source} else owned
-        if not shape.is_typed:
-            found = replace(found, named=frozenset(columns.names))
-        else:
-            if there.named is not None:
-                found = replace(found, named=there.named | named)
-            rows = named_in(shape, found.named)
-            needed |= {n: one for n, one in rows.items() if there.properties.get(n) != one}
-        asked = {**settings.properties, **deletes_in(there.properties, settings.deletes)}
-        needed |= {n: one for n, one in asked.items() if there.properties.get(n) != one}
+            schema = spark.table(self.identifier).schema
+        asked = {**owned, **settings.properties, **deletes_in(there.properties, settings.deletes)}
+        if shape.is_typed:
+            named = None if there.named is None else there.named | plan.named
+            asked |= named_in(shape, named)
+        needed = {n: one for n, one in asked.items() if there.properties.get(n) != one}
         if needed:
             set_properties(spark, self.identifier, needed)
-        return replace(found, properties={**found.properties, **needed})
+        properties = {**there.properties, **needed}
+        return replace(there, columns=schema, keys=shape.keys, properties=properties, named=named)
 
     def truncate(self, spark: SparkSession, floor: Order) -> int | None:
         """Delete the rows that are older than a truncate; return how many, if that is known."""
