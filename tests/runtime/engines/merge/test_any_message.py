@@ -61,13 +61,11 @@ All sets of Aerospike have keys of the same columns, so that one table takes the
 """
 
 CASES = [
-    ("aerospike-flat-json", "declared", "delta"),
-    ("aerospike-json", "declared", "iceberg"),
     ("aerospike-msgpack", "json", "delta"),
     ("dataworks-json", "declared", "delta"),
     ("lindorm-json", "embedded", "iceberg"),
 ]
-"""Each format, each kind of rows, and each table format with more than one."""
+"""Each vendor, each kind of rows, and each table format."""
 
 EVERY = [
     (name, rows, table_format)

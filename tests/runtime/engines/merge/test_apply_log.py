@@ -37,7 +37,7 @@ def apply_log(spark: SparkSession, lake: Lake, log: str, **options: Any) -> None
     cws.await_termination(cws.apply_log(spark, log, **given))
 
 
-@pytest.fixture(scope="module", params=["delta", "iceberg"])
+@pytest.fixture(scope="module", params=["delta", pytest.param("iceberg", marks=pytest.mark.long)])
 def landed(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Lake, list[PositionedChange]]:

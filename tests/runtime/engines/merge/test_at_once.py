@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from changewire.engines.by_table import MergedRows
 
-NAMES = ("t", "t_1", "t1", "t11", "t_11", "t_", "t_t", "tt")
+NAMES = ("t", "t_1", "t1", "t_", "tt")
 """Alike names, of tables that are merged at once."""
 
 OF_FORMATS = (

@@ -27,7 +27,7 @@ MOST = 3
 
 CASES = [
     pytest.param(("delta", "remove"), id="delta, removed"),
-    pytest.param(("delta", "flag"), id="delta, flagged"),
+    pytest.param(("delta", "flag"), id="delta, flagged", marks=pytest.mark.long),
     pytest.param(("iceberg", "remove"), id="iceberg, removed", marks=pytest.mark.long),
 ]
 """Table format, and what deletes do."""

@@ -169,7 +169,10 @@ def test_refused_values_are_replayed_into_their_columns(
 
 @pytest.mark.parametrize(
     ("table_format", "made", "row_schema"),
-    [("delta", "json", "auto"), ("iceberg", "auto", None)],
+    [
+        ("delta", "json", "auto"),
+        pytest.param("iceberg", "auto", None, marks=pytest.mark.long),
+    ],
 )
 def test_a_table_of_an_earlier_version(
     spark: SparkSession, tmp_path: Path, table_format: str, made: str, row_schema: str | None
@@ -188,7 +191,7 @@ def test_a_table_of_an_earlier_version(
 @pytest.mark.parametrize(
     ("table_format", "made", "row_schema"),
     [
-        ("delta", "json", None),
+        pytest.param("delta", "json", None, marks=pytest.mark.long),
         ("delta", "auto", "json"),
         ("iceberg", "json", "auto"),
     ],

@@ -138,7 +138,7 @@ def test_delta_is_clustered(spark: SparkSession, tmp_path: Path) -> None:
     assert detail["clusteringColumns"] == ["id"]
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.long)])
 def test_a_rebuild_gives_tables_what_settings_ask(
     spark: SparkSession, tmp_path: Path, table_format: str, caplog: pytest.LogCaptureFixture
 ) -> None:
