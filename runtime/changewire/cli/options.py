@@ -83,6 +83,22 @@ def choice_option(
     )
 
 
+def text_flag(*names: str, **how: Any) -> tuple[Any, Any]:
+    """Return a flag of `text_option`, and its default."""
+    return Annotated[str | None, text_option(*names, **how)], None
+
+
+def texts_flag(*names: str, **how: Any) -> tuple[Any, Any]:
+    """Return a flag of `text_option` that may be given several times, and its default."""
+    return Annotated[list[str] | None, text_option(*names, **how)], None
+
+
+def choice_flag(*names: str, default: str | None = None, **how: Any) -> tuple[Any, Any]:
+    """Return a flag of `choice_option`, and its default, which is shown."""
+    option = choice_option(*names, show_default=default is not None, **how)
+    return Annotated[str | None, option], default
+
+
 def format_option(*names: str, of: Names, help: str) -> Any:
     """Return an option that takes one of some formats, and completes them."""
     return choice_option(*names, of=of, metavar="FORMAT", help=help, show_default=False)
@@ -138,16 +154,6 @@ ToShape: TypeAlias = Annotated[
     ),
 ]
 
-RowImageOption: TypeAlias = Annotated[
-    str,
-    choice_option(
-        "--row-image",
-        of=ROW_IMAGES,
-        metavar="IMAGE",
-        help="Columns that a write contains: all (full), the changed (patch), or the key (keys).",
-    ),
-]
-
 Keys: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -155,16 +161,6 @@ Keys: TypeAlias = Annotated[
         metavar="COLUMN",
         help="Key column of the rows; TABLE=COLUMN for one table, or for several such as 'shop.*'; "
         "repeatable.",
-    ),
-]
-
-TombstonesOption: TypeAlias = Annotated[
-    str,
-    choice_option(
-        "--tombstones",
-        of=TOMBSTONES,
-        metavar="WHAT",
-        help="Meaning of Kafka records without value: {}.",
     ),
 ]
 
@@ -182,12 +178,11 @@ ElementsAsOption: TypeAlias = Annotated[
 def _vendor_flag(option: VendorOption) -> tuple[Any, Any]:
     """Return the flag of an option that a vendor declares, and its default."""
     default, text, metavar, *_ = option.declaration
+    how: Any = {"metavar": metavar, "help": text}
     if option.words:
-        flag = choice_option(option.flag, of=option.words, metavar=metavar, help=text)
-    else:
-        flag = typer.Option(option.flag, metavar=metavar, help=text)
-    kind: Any = list[str] | None if option.is_names else str if option.words else option.type
-    return Annotated[kind, flag], default
+        return choice_flag(option.flag, default=default, of=option.words, **how)
+    kind: Any = list[str] | None if option.is_names else option.type
+    return Annotated[kind, typer.Option(option.flag, **how)], default
 
 
 VENDOR_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
@@ -196,10 +191,22 @@ VENDOR_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
 """Options of the messages of one vendor, each with its default."""
 
 DECODE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
-    "row_image": (RowImageOption, "full"),
+    "row_image": choice_flag(
+        "--row-image",
+        default="full",
+        of=ROW_IMAGES,
+        metavar="IMAGE",
+        help="Columns that a write contains: all (full), the changed (patch), or the key (keys).",
+    ),
     "key_columns": (Keys, None),
     **VENDOR_FLAGS,
-    "tombstones": (TombstonesOption, "ignore"),
+    "tombstones": choice_flag(
+        "--tombstones",
+        default="ignore",
+        of=TOMBSTONES,
+        metavar="WHAT",
+        help="Meaning of Kafka records without value: {}.",
+    ),
     "strip_registry_prefix": (StripRegistryPrefix, False),
 }
 """Options that complete the content of messages."""

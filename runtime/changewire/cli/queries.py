@@ -9,7 +9,7 @@ import typer
 from msgspec import Raw
 
 from changewire.cli.ending import REJECTED, VALID
-from changewire.cli.options import choice_option, text_option
+from changewire.cli.options import choice_flag, text_flag
 from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.codec import formats
@@ -34,27 +34,6 @@ TableName: TypeAlias = Annotated[
     ),
 ]
 
-RowsFile: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--row-schema",
-        metavar="FILE",
-        help="Schema of the rows, to have columns of its types in row.",
-    ),
-]
-
-RowsFormat: TypeAlias = Annotated[
-    str | None,
-    choice_option(
-        "--format",
-        "-f",
-        of=lambda: (*formats(),),
-        metavar="FORMAT",
-        help="Format of the messages, for a schema that messages carry.",
-        show_default=False,
-    ),
-]
-
 KeyColumns: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--key-column", metavar="COLUMN", help="Key column of the rows; repeatable."),
@@ -65,8 +44,18 @@ ApplyTruncates: TypeAlias = Annotated[
 ]
 
 QUERY_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
-    "row_schema": (RowsFile, None),
-    "format": (RowsFormat, None),
+    "row_schema": text_flag(
+        "--row-schema",
+        metavar="FILE",
+        help="Schema of the rows, to have columns of its types in row.",
+    ),
+    "format": choice_flag(
+        "--format",
+        "-f",
+        of=lambda: (*formats(),),
+        metavar="FORMAT",
+        help="Format of the messages, for a schema that messages carry.",
+    ),
     "key_columns": (KeyColumns, None),
     "apply_truncates": (ApplyTruncates, False),
 }

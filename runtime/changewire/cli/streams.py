@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import typer
 
-from changewire.cli.options import choice_option, text_option
+from changewire.cli.options import choice_flag, choice_option, text_flag, text_option, texts_flag
 from changewire.engines.options import TABLE_FORMATS
 from changewire.engines.settings import DELETES, MISFITS
 
@@ -96,140 +96,6 @@ Target: TypeAlias = Annotated[
     ),
 ]
 
-RowSchemaOption: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--row-schema",
-        metavar="SCHEMA",
-        help="Columns of tables: auto (from the messages; default), json (text), a "
-        'schema file, or a JSON file by table such as {"shop.orders": "orders.json", "*": "auto"}.',
-        completes=("auto", "json"),
-    ),
-]
-
-MisfitsOption: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--misfits",
-        metavar="HOW",
-        help="Values that do not fit their column: rescue (keep them in _changewire.rescued), or "
-        "refuse (the change). By default rescue with --row-schema auto, else refuse.",
-        completes=MISFITS,
-    ),
-]
-
-SchemaEvolutionOption: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--schema-evolution",
-        metavar="HOW",
-        help="New columns of a table: add_columns, or strict (changes are refused).",
-        completes=("add_columns", "strict"),
-    ),
-]
-
-NumbersOption: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--numbers",
-        metavar="HOW",
-        help="Numbers that a column of doubles cannot represent: round, or refuse (the change).",
-        completes=("round", "refuse"),
-    ),
-]
-
-DefaultTable: TypeAlias = Annotated[
-    str | None,
-    text_option(metavar="TABLE", help="Table for writes that name none."),
-]
-
-Truncates: TypeAlias = Annotated[
-    bool, typer.Option("--apply-truncates", help="Let truncates remove rows of tables.")
-]
-
-DeletesOption: TypeAlias = Annotated[
-    str | None,
-    choice_option(
-        "--deletes",
-        of=DELETES,
-        metavar="HOW",
-        help="Deleted rows: {}; by default remove.",
-        show_default=False,
-    ),
-]
-
-View: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--view",
-        metavar="VIEW",
-        help="With --deletes flag: name of a view of the rows that are not deleted.",
-    ),
-]
-
-MaxNewTables: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--max-new-tables",
-        metavar="N",
-        min=0,
-        help="Maximum of new tables in a batch, by default 100; changes of more are refused.",
-        show_default=False,
-    ),
-]
-
-MergeThreads: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--merge-threads",
-        metavar="N",
-        min=1,
-        help="Tables that Spark merges at once, by default as many as it has cores, from 2 to 8.",
-        show_default=False,
-    ),
-]
-
-OneTable: TypeAlias = Annotated[
-    bool,
-    typer.Option("--one-table", help="Let several tables feed a target that has no field {table}."),
-]
-
-OnlyTables: TypeAlias = Annotated[
-    list[str] | None,
-    text_option(
-        "--only",
-        metavar="TABLE",
-        help="Apply the changes of these tables of the source, such as 'shop.*'; repeatable.",
-    ),
-]
-
-ExceptTables: TypeAlias = Annotated[
-    list[str] | None,
-    text_option(
-        "--except",
-        metavar="TABLE",
-        help="Skip these tables of the source, such as 'shop.tmp_*'; repeatable.",
-    ),
-]
-
-SettingsFile: TypeAlias = Annotated[
-    str | None,
-    text_option(
-        "--settings",
-        metavar="FILE",
-        help='Settings by table, of a TOML file with [tables."shop.orders"].',
-    ),
-]
-
-ColumnTypes: TypeAlias = Annotated[
-    list[str] | None,
-    text_option(
-        "--column",
-        metavar="TABLE.COLUMN=TYPE",
-        help="Type of a column, such as 'shop.orders.price=decimal(12,2)'; repeatable.",
-    ),
-]
-
 Metrics: TypeAlias = Annotated[
     str | None,
     text_option(
@@ -239,24 +105,96 @@ Metrics: TypeAlias = Annotated[
     ),
 ]
 
+
+def _switch(name: str, help: str) -> tuple[Any, Any]:
+    """Return a flag that is given or not."""
+    return Annotated[bool, typer.Option(name, help=help)], False
+
+
+def _number(name: str, least: int, help: str) -> tuple[Any, Any]:
+    """Return a flag that takes a number."""
+    option = typer.Option(name, metavar="N", min=least, help=help, show_default=False)
+    return Annotated[int | None, option], None
+
+
 TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
-    "row_schema": (RowSchemaOption, None),
-    "misfits": (MisfitsOption, None),
-    "schema_evolution": (SchemaEvolutionOption, None),
-    "numbers": (NumbersOption, None),
-    "deletes": (DeletesOption, None),
-    "view": (View, None),
-    "default_table": (DefaultTable, None),
-    "apply_truncates": (Truncates, False),
-    "max_new_tables": (MaxNewTables, None),
-    "merge_threads": (MergeThreads, None),
-    "one_table": (OneTable, False),
-    "only_tables": (OnlyTables, None),
-    "except_tables": (ExceptTables, None),
-    "tables": (SettingsFile, None),
-    "columns": (ColumnTypes, None),
+    "row_schema": text_flag(
+        "--row-schema",
+        metavar="SCHEMA",
+        help="Columns of tables: auto (from the messages; default), json (text), a "
+        'schema file, or a JSON file by table such as {"shop.orders": "orders.json", "*": "auto"}.',
+        completes=("auto", "json"),
+    ),
+    "misfits": text_flag(
+        "--misfits",
+        metavar="HOW",
+        help="Values that do not fit their column: rescue (keep them in _changewire.rescued), or "
+        "refuse (the change). By default rescue with --row-schema auto, else refuse.",
+        completes=MISFITS,
+    ),
+    "schema_evolution": text_flag(
+        "--schema-evolution",
+        metavar="HOW",
+        help="New columns of a table: add_columns, or strict (changes are refused).",
+        completes=("add_columns", "strict"),
+    ),
+    "numbers": text_flag(
+        "--numbers",
+        metavar="HOW",
+        help="Numbers that a column of doubles cannot represent: round, or refuse (the change).",
+        completes=("round", "refuse"),
+    ),
+    "deletes": choice_flag(
+        "--deletes", of=DELETES, metavar="HOW", help="Deleted rows: {}; by default remove."
+    ),
+    "view": text_flag(
+        "--view",
+        metavar="VIEW",
+        help="With --deletes flag: name of a view of the rows that are not deleted.",
+    ),
+    "default_table": text_flag(metavar="TABLE", help="Table for writes that name none."),
+    "apply_truncates": _switch("--apply-truncates", "Let truncates remove rows of tables."),
+    "max_new_tables": _number(
+        "--max-new-tables",
+        0,
+        "Maximum of new tables in a batch, by default 100; changes of more are refused.",
+    ),
+    "merge_threads": _number(
+        "--merge-threads",
+        1,
+        "Tables that Spark merges at once, by default as many as it has cores, from 2 to 8.",
+    ),
+    "one_table": _switch(
+        "--one-table", "Let several tables feed a target that has no field {table}."
+    ),
+    "only_tables": texts_flag(
+        "--only",
+        metavar="TABLE",
+        help="Apply the changes of these tables of the source, such as 'shop.*'; repeatable.",
+    ),
+    "except_tables": texts_flag(
+        "--except",
+        metavar="TABLE",
+        help="Skip these tables of the source, such as 'shop.tmp_*'; repeatable.",
+    ),
+    "tables": text_flag(
+        "--settings",
+        metavar="FILE",
+        help='Settings by table, of a TOML file with [tables."shop.orders"].',
+    ),
+    "columns": texts_flag(
+        "--column",
+        metavar="TABLE.COLUMN=TYPE",
+        help="Type of a column, such as 'shop.orders.price=decimal(12,2)'; repeatable.",
+    ),
 }
 """How tables are written, each with its default."""
+
+CHANGES_FLAGS: Final = {
+    name: TABLE_FLAGS[name]
+    for name in ("default_table", "apply_truncates", "one_table", "only_tables", "except_tables")
+}
+"""Which changes of the log a table has."""
 
 
 def table_flags(*left_out: str) -> dict[str, tuple[Any, Any]]:

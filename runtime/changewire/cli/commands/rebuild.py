@@ -1,29 +1,16 @@
 """``changewire rebuild``."""
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from changewire.cli.arguments import row_schema_of, whole
 from changewire.cli.ending import VALID, ending
 from changewire.cli.logs import LogEngine, LogFolder, LogTarget, is_local, on_log
-from changewire.cli.options import Json, text_option
+from changewire.cli.options import Json, text_flag, text_option, with_flags
 from changewire.cli.queries import queried
 from changewire.cli.settings import settings_by_table
 from changewire.cli.stderr import say
 from changewire.cli.stdout import Lines
-from changewire.cli.streams import (
-    ColumnTypes,
-    DefaultTable,
-    DeletesOption,
-    ExceptTables,
-    MisfitsOption,
-    NumbersOption,
-    OneTable,
-    OnlyTables,
-    Packages,
-    SettingsFile,
-    TableFormatOption,
-    Truncates,
-)
+from changewire.cli.streams import CHANGES_FLAGS, TABLE_FLAGS, Packages, TableFormatOption
 from changewire.engines.options import log_of
 from changewire.tables.names import absolute
 
@@ -44,40 +31,36 @@ Where: TypeAlias = Annotated[
     ),
 ]
 
-NewRowSchema: TypeAlias = Annotated[
-    str | None,
-    text_option(
+_FLAGS: Final = {
+    "deletes": TABLE_FLAGS["deletes"],
+    **CHANGES_FLAGS,
+    "row_schema": text_flag(
         "--row-schema",
         metavar="SCHEMA",
         help="Give tables other columns: auto, json (text), a schema file, or a JSON file by "
         "table. By default they keep theirs.",
         completes=("auto", "json"),
     ),
-]
+    "misfits": TABLE_FLAGS["misfits"],
+    "numbers": TABLE_FLAGS["numbers"],
+    "settings": TABLE_FLAGS["tables"],
+    "columns": TABLE_FLAGS["columns"],
+}
 
 
 @ending
+@with_flags("where", _FLAGS)
 def rebuild(
     output: LogFolder,
     *,
     target: LogTarget,
     table: Tables = None,
     where: Where = None,
-    deletes: DeletesOption = None,
-    default_table: DefaultTable = None,
-    apply_truncates: Truncates = False,
-    one_table: OneTable = False,
-    only_tables: OnlyTables = None,
-    except_tables: ExceptTables = None,
-    row_schema: NewRowSchema = None,
-    misfits: MisfitsOption = None,
-    numbers: NumbersOption = None,
-    settings: SettingsFile = None,
-    columns: ColumnTypes = None,
     engine: LogEngine = None,
     table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
+    **flags: Any,
 ) -> int:
     """Rebuild tables from their log, each in one commit, and write their names.
 
@@ -89,20 +72,16 @@ def rebuild(
     Example: changewire rebuild lake/ --target lake/tables/{table} --table shop.orders
     """
     folder = whole(output)
+    row_schema, columns = flags["row_schema"], flags.pop("columns")
     options: dict[str, Any] = {
+        **flags,
         "target": absolute(target, is_template=True),
         "tables": table or None,
         "where": where,
-        "default_table": default_table,
-        "apply_truncates": apply_truncates,
-        "one_table": one_table,
-        "only_tables": only_tables or None,
-        "except_tables": except_tables or None,
-        "deletes": deletes,
+        "only_tables": flags["only_tables"] or None,
+        "except_tables": flags["except_tables"] or None,
         "row_schema": None if row_schema is None else row_schema_of(row_schema),
-        "misfits": misfits,
-        "numbers": numbers,
-        "settings": settings_by_table(settings, columns),
+        "settings": settings_by_table(flags["settings"], columns),
     }
 
     def job(spark: "SparkSession", table_format: str) -> list[str]:

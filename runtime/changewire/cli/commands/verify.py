@@ -16,20 +16,16 @@ from changewire.cli.logs import (
     on_log,
     say_unapplied,
 )
-from changewire.cli.options import Json
+from changewire.cli.options import Json, with_flags
 from changewire.cli.queries import queried
 from changewire.cli.stderr import counted, say
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
+    CHANGES_FLAGS,
+    TABLE_FLAGS,
     Checkpoint,
-    DefaultTable,
-    DeletesOption,
-    ExceptTables,
-    OneTable,
-    OnlyTables,
     Packages,
     TableFormatOption,
-    Truncates,
 )
 from changewire.engines.options import log_of
 from changewire.tables.names import absolute
@@ -39,16 +35,11 @@ if TYPE_CHECKING:
 
 
 @ending
+@with_flags("target", {**CHANGES_FLAGS, "deletes": TABLE_FLAGS["deletes"]})
 def verify(
     output: LogFolder,
     *,
     target: LogTarget,
-    default_table: DefaultTable = None,
-    apply_truncates: Truncates = False,
-    one_table: OneTable = False,
-    only_tables: OnlyTables = None,
-    except_tables: ExceptTables = None,
-    deletes: DeletesOption = None,
     engine: LogEngine = None,
     checkpoint: Checkpoint = None,
     limit: Annotated[
@@ -58,6 +49,7 @@ def verify(
     table_format: TableFormatOption = None,
     packages: Packages = None,
     as_json: Json = False,
+    **flags: Any,
 ) -> int:
     """Compare tables with their log, and write each row that differs as a line of JSON.
 
@@ -69,15 +61,8 @@ def verify(
     Example: changewire verify lake/ --target lake/tables/{database}/{table}
     """
     folder = whole(output)
-    chosen: Any = {"only_tables": only_tables or None, "except_tables": except_tables or None}
-    options: dict[str, Any] = {
-        "target": absolute(target, is_template=True),
-        "default_table": default_table,
-        "apply_truncates": apply_truncates,
-        "one_table": one_table,
-        "deletes": deletes,
-        **chosen,
-    }
+    chosen: Any = {name: flags[name] or None for name in ("only_tables", "except_tables")}
+    options: dict[str, Any] = {"target": absolute(target, is_template=True), **flags, **chosen}
 
     def job(spark: "SparkSession", table_format: str) -> tuple[int, list[Any]]:
         from changewire.engines.spark.log.rows import unapplied
