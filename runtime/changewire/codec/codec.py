@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
@@ -12,7 +12,6 @@ from changewire.codec.encoding import encode_exactly
 from changewire.codec.family import GeneratedFamily, is_model
 from changewire.codec.issues import CodecError, DecodeError, EncodeError, Issue
 from changewire.codec.json_message import json_text, message_of_json
-from changewire.codec.second_reader import SecondReader
 from changewire.codec.unknown import Place, UnknownProperties, place_of
 from changewire.codec.wire import (
     PARSER_ERRORS,
@@ -22,6 +21,12 @@ from changewire.codec.wire import (
     unexplained,
     wire_of,
 )
+
+_Parse: TypeAlias = Callable[[Data], Any]
+"""Makes dictionaries and lists of data, or raises `DecodeError`."""
+
+_BATCH: Final = Issue("", "batch", "batch", "one message")
+_NO_KEY: Final = Issue("", "unknown-variant", "key", "no record key")
 
 
 class Codec:
@@ -52,7 +57,6 @@ class Codec:
         self._prove_as = {role: self._wire.provers(role) for role in family.types}
         self._write = self._wire.write
         self._parse = self._wire.parse
-        self._second = SecondReader(family, self._wire, self._parse)
         # What the next message is expected to need; it decides what a message costs, nothing else.
         self._read: Any = self._decode_as["message"]
 
@@ -114,7 +118,7 @@ class Codec:
             DecodeError: The key is rejected, or the format has no keys of its own.
         """
         check_data(data)
-        return guarded(DecodeError, self.format, self._second.key, data)
+        return guarded(DecodeError, self.format, self._second_key, self._parse, data)
 
     def encode(self, model: object) -> bytes:
         """Return the bytes of a message, a key, or a list of either.
@@ -133,7 +137,7 @@ class Codec:
                     return data
         except Exception:  # noqa: BLE001, S110 - `encode_exactly` rejects it too, with its place
             pass
-        parts = (model, role, self._family, self._wire, self._second.model)
+        parts = (model, role, self._family, self._wire, partial(self._model, self._parse))
         return guarded(EncodeError, self.format, encode_exactly, *parts)
 
     def to_json(self, model: object) -> bytes:
@@ -163,9 +167,9 @@ class Codec:
         if self._is_json:
             return self.decode_key(text) if is_key else self.decode(text)
         parse = partial(message_of_json, family=self._family, is_key=is_key)
-        reader = SecondReader(self._family, self._wire, parse)
+        read = self._second_key if is_key else self._second_message
         check_data(text)
-        return guarded(DecodeError, self.format, reader.key if is_key else reader.message, text)
+        return guarded(DecodeError, self.format, read, parse, text)
 
     def validate(self, data: object, *, strict: bool = False) -> list[Issue]:
         """Return every issue of a message; none if it is valid.
@@ -268,9 +272,37 @@ class Codec:
         if place is not None:
             model = guarded(DecodeError, self.format, self._learn, data, place)
         if model is None:
-            model = guarded(DecodeError, self.format, self._second.message, data)
+            model = guarded(DecodeError, self.format, self._second_message, self._parse, data)
         self.second_reads += 1
         return model
+
+    def _second_message(self, parse: _Parse, data: Data) -> Any:
+        """Return the model of one message, parsed, then built, or raise `DecodeError`."""
+        obj = parse(data)
+        if self._family.is_batch(obj):
+            raise DecodeError(self.format, [_BATCH])
+        self._wire.check_names(data, obj)
+        return self._model(parse, obj, "message", data)
+
+    def _second_key(self, parse: _Parse, data: Data) -> Any:
+        """Return the model of a record key, or those of a batch, or raise `DecodeError`."""
+        if "key" not in self._family.roles:
+            raise DecodeError(self.format, [_NO_KEY])
+        obj = parse(data)
+        role = "key_batch" if self._family.is_key_batch(obj) else "key"
+        return self._model(parse, obj, role, data)
+
+    def _model(self, parse: _Parse, obj: Any, role: str, data: Data) -> Any:
+        """Return the model of a parsed message, or say what is wrong with it."""
+        try:
+            return self._family.build(obj, role, self._wire.texts(data))
+        except REFUSALS as error:
+            refusal = unexplained(error, self._wire.rule)
+        try:
+            issues = self._family.errors(parse(data), role)
+        except RecursionError:
+            issues = []
+        raise DecodeError(self.format, issues or [refusal])
 
     def _learn(self, data: Data, place: Place) -> Any:
         """Return the model of a message with unknown properties; None if it takes the slower way.
