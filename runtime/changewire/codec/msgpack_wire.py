@@ -41,8 +41,7 @@ class MsgpackWire:
         self._family = family
         self._elements = Decoder(list[msgspec.Raw]).decode
         self._encode = Encoder(enc_hook=write_ext_key).encode
-        parse = dict.fromkeys(range(256), Decoder().decode)
-        self._parse_at_once = _lossless(0, parse, self._encode)
+        self._parse_at_once = _lossless({b"": Decoder().decode}, self._encode)
         self.write_all: Callable[[Any], bytes] = Encoder(enc_hook=_write_unknown).encode
         models = [*family.arms, *(kind for kind in family.types.values() if isinstance(kind, type))]
         self._known = {model: _known(model) for model in models if _has_extra(model)}
@@ -72,9 +71,9 @@ class MsgpackWire:
         if role == "message":
             dispatch = self._family.part("dispatch")
             arms = {prefix: Decoder(arm).decode for prefix, arm in dispatch.ARMS.items()}
-            return _lossless(*_by_one_byte(arms), self._write_known)
+            return _lossless(arms, self._write_known)
         decode = Decoder(self._family.types[role]).decode
-        return _lossless(0, dict.fromkeys(ARRAYS, decode), self._write_known)
+        return _lossless({bytes([b]): decode for b in ARRAYS}, self._write_known)
 
     def provers(self, role: str) -> list[Callable[[Any], Any]]:
         """Return readers of a role."""
@@ -143,34 +142,17 @@ def _write_unknown(value: object) -> object:
     return None if value is UNSET else write_ext_key(value)
 
 
-def _by_one_byte(arms: Mapping[bytes, _Decode]) -> tuple[int, Mapping[int, _Decode]]:
-    """Return the place of the first byte that differs, and what decodes a message by this byte.
-
-    A check of one byte costs half of a look-up of all first bytes. The models check the others.
-    """
-    place = next(i for i, column in enumerate(zip(*arms, strict=True)) if len(set(column)) > 1)
-    found: dict[int, _Decode] = {}
-    for byte in {prefix[place] for prefix in arms}:
-        own = {prefix: decode for prefix, decode in arms.items() if prefix[place] == byte}
-        found[byte] = next(iter(own.values())) if len(own) == 1 else _by_prefix(own)
-    return place, found
-
-
-def _by_prefix(arms: Mapping[bytes, _Decode]) -> _Decode:
-    size = len(next(iter(arms)))
-    return lambda data: arms[data[:size]](data)
-
-
 def _lossless(
-    place: int, decoders: Mapping[int, _Decode], write: Callable[[Any], bytes]
+    decoders: Mapping[bytes, _Decode], write: Callable[[Any], bytes]
 ) -> Callable[[Any], Any]:
-    """Return a reader that rejects bytes of which the model would not be all."""
+    """Return a reader, by the first bytes, that rejects bytes of which the model is not all."""
+    size = len(next(iter(decoders)))
 
     def read(data: Any) -> Any:
         if type(data) is not bytes:
             data = _as_bytes(data)
         try:
-            model = decoders[data[place]](data)
+            model = decoders[data[:size]](data)
         except (LookupError, ValueError):  # ValueError of a time that datetime does not reach
             raise msgspec.ValidationError from None
         if write(model) != data or (_MINUS_ONE in data and _may_hold_time(data)):
