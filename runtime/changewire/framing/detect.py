@@ -4,10 +4,9 @@ from collections.abc import Callable
 from typing import Final
 
 from changewire.framing.console import is_console
-from changewire.framing.kcat import is_kcat
-from changewire.framing.rpk import is_rpk
 from changewire.framing.scan import Scanner
 from changewire.framing.source import BYTE_ORDER_MARK, Source
+from changewire.framing.tools import is_kcat, is_rpk
 
 FALLBACK: Final = "json-lines"
 _CONCATENATED: Final = "json-concatenated"

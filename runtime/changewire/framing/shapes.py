@@ -6,12 +6,11 @@ from typing import Final
 
 from changewire.framing.console import console
 from changewire.framing.detect import detect
-from changewire.framing.kcat import kcat
 from changewire.framing.parquet import parquet
 from changewire.framing.record import Damage, FramingError, Lines, Record
-from changewire.framing.rpk import rpk
 from changewire.framing.source import Source, opened
 from changewire.framing.text import json_array, json_concatenated, json_lines
+from changewire.framing.tools import kcat, rpk
 
 
 def _msgpack_concatenated(source: Source, limit: int) -> Iterator[Record]:
