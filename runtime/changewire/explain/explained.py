@@ -45,11 +45,11 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """
 
     format: str | None
-    variant: str | None
-    fields: list[Field]
-    issues: list[Issue]
-    leniencies: list[str]
-    stop: Stop | None
+    variant: str | None = None
+    fields: list[Field] = []
+    issues: list[Issue] = []
+    leniencies: list[str] = []
+    stop: Stop | None = None
     nearest: str | None = None
 
 
@@ -89,12 +89,7 @@ def _explained(data: Data, found: str | None, most: int | None) -> Explanation:
     _place(fields, issues)
     variant = fields[0].kind if family(found).is_batch(message) else _variant(fields)
     return Explanation(
-        format=found,
-        variant=variant,
-        fields=fields,
-        issues=issues,
-        leniencies=leniencies,
-        stop=None,
+        format=found, variant=variant, fields=fields, issues=issues, leniencies=leniencies
     )
 
 
@@ -110,9 +105,7 @@ def _unparsed(format: str | None, data: Data, error: DecodeError) -> Explanation
     if offset is not None:
         before, after = raw[max(0, offset - _AROUND) : offset], raw[offset : offset + _AROUND]
         stop = Stop(offset, before, after)
-    return Explanation(
-        format=format, variant=None, fields=[], issues=error.issues, leniencies=[], stop=stop
-    )
+    return Explanation(format=format, issues=error.issues, stop=stop)
 
 
 def _unclaimed(data: Data, most: int | None) -> Explanation:
@@ -126,15 +119,7 @@ def _unclaimed(data: Data, most: int | None) -> Explanation:
         name, issues = nearest.format, error.issues + nearest.issues
         fields = _fields(message, name, most)
     _place(fields, issues)
-    return Explanation(
-        format=None,
-        variant=None,
-        fields=fields,
-        issues=issues,
-        leniencies=[],
-        stop=None,
-        nearest=name,
-    )
+    return Explanation(format=None, fields=fields, issues=issues, nearest=name)
 
 
 def _variant(fields: list[Field]) -> str:
