@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from changewire_codegen.emit.row_validators import tuple_of
+from changewire_codegen.emit.validators import tuple_of
 from changewire_codegen.nodes import Family, RowArm, RowUnion
 from changewire_codegen.writer import Writer, module
 

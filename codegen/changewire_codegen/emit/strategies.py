@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import keyword
-from functools import partial
 
 from changewire_codegen.columns import reaches
-from changewire_codegen.emit.row_strategies import broken_row_union, broken_tagged_row
 from changewire_codegen.emit.scalars import arguments
+from changewire_codegen.emit.validators import known_constants
 from changewire_codegen.envelopes import alone_of, flat_of
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
@@ -156,11 +155,9 @@ def _broken(definition: AnyDefinition, family: Family, writer: Writer) -> None:
         if isinstance(definition, Union):
             _broken_union(definition, writer)
         elif isinstance(definition, RowUnion):
-            spoil = partial(_spoil, family=family)
-            broken_row_union(definition, spoil, _function, writer)
+            _broken_row_union(definition, family, writer)
         elif isinstance(definition, TaggedRow):
-            broken = [f"broken_{snake(arm)}" for arm in _arms(definition)]
-            broken_tagged_row(definition, (_function(definition.name), broken), writer)
+            _broken_tagged_row(definition, writer)
         elif isinstance(definition, Alias):
             writer(f"return {_spoil(definition.type, definition.name, family)}")
         else:
@@ -177,6 +174,49 @@ def _broken_union(union: Union, writer: Writer) -> None:
             writer(f"broken_{snake(arm)}(),")
         writer(f"drawing.broken_tag({_function(union.name)}(), {union.tag!r}, {other}),")
     writer(")")
+
+
+def _broken_tagged_row(row: TaggedRow, writer: Writer) -> None:
+    """Write the strategies of an array whose tag fits no arm, or whose values not the tag."""
+    known = tuple(sorted(tag for tag, _ in row.by_tag))
+    other = "drawing.not_of('integer')"
+    if row.open_arm is None:
+        other += f" | drawing.INT64.filter(lambda tag: {_none_of(known)})"
+    with writer.block("return st.one_of("):
+        for arm in _arms(row):
+            writer(f"broken_{snake(arm)}(),")
+        writer(f"drawing.broken_row({_function(row.name)}(), {{{row.tag}: {other}}}{_open(row)}),")
+    writer(")")
+
+
+def _broken_row_union(union: RowUnion, family: Family, writer: Writer) -> None:
+    """Write the strategies of arrays that are not an arm: by their constants, or the rest."""
+    lengths = {arm.length for arm in union.choices}
+    with writer.block("return st.one_of("):
+        for arm in union.choices:
+            row, others = arm.row, tuple(sorted(lengths - {arm.length}))
+            for i, prop in enumerate(row.properties):
+                if i in union.tags:
+                    continue
+                spoilt = _spoil(prop.type, row.name, family)
+                if i == union.nested and others:
+                    spoilt = f"drawing.not_as_long({spoilt}, {others!r})"
+                broken = f"{_function(row.name)}(), {{{i}: {spoilt}}}{_open(row)}"
+                writer(f"drawing.broken_row({broken}),")
+        for i, known in known_constants(union).items():
+            other = f"drawing.INT64.filter(lambda tag: {_none_of(known)})"
+            spoilt = f"drawing.not_of('integer') | {other}"
+            broken = f"{_function(union.name)}(), {{{i}: {spoilt}}}{_open(union.choices[0].row)}"
+            writer(f"drawing.broken_row({broken}),")
+    writer(")")
+
+
+def _none_of(known: tuple[int, ...]) -> str:
+    return f"tag != {known[0]}" if len(known) == 1 else f"tag not in {known!r}"
+
+
+def _open(row: Row) -> str:
+    return ", is_open=True" if row.is_open else ""
 
 
 def _broken_members(definition: Object | Row, family: Family, writer: Writer) -> None:
