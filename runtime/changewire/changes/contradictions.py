@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any, Final, get_args, get_type_hints
 
 from msgspec import UNSET, Struct, structs
-from msgspec.structs import replace
 
 from changewire.changes.adapters import adapter, change_row, format_of_model
 from changewire.changes.decode_options import AUTO, DecodeOptions
@@ -21,17 +20,6 @@ UNDECLARED: Final = "undeclared-column"
 """Code of a column, or of a part of a key, that the message does not declare."""
 
 _EXPECTED: Final = "a column that the schema in the message declares"
-
-
-def undeclared_in(models: Iterable[tuple[str, Any]]) -> Iterator[Issue]:
-    """Yield what models name and nothing declares, each model with its JSON Pointer in a batch."""
-    for at, model in models:
-        found = [*_open_tags(model)]
-        kind: Any = type(model)
-        undeclared = adapter(format_of_model(kind)).undeclared
-        if undeclared is not None and not found:  # an unknown operation may hold anything
-            found += undeclared(model)
-        yield from (structs.replace(issue, pointer=at + issue.pointer) for issue in found)
 
 
 def undeclared_columns(
@@ -98,7 +86,7 @@ def issues_of(data: object, format: str, options: DecodeOptions, *, strict: bool
     issues = reader.validate(data, strict=strict)
     if any(issue.code != _UNKNOWN for issue in issues):
         return issues  # what does not decode has no meaning
-    return issues + _found(data, format, options, strict=strict)
+    return issues + contradictions(data, format, options, strict=strict)
 
 
 def options_of(format: str, key_columns: Sequence[str] | KeysByTable | None) -> DecodeOptions:
@@ -106,12 +94,9 @@ def options_of(format: str, key_columns: Sequence[str] | KeysByTable | None) -> 
     return DEFAULTS if key_columns is None else DecodeOptions(format, key_columns=key_columns)
 
 
-def contradictions(data: object, format: str, options: DecodeOptions = DEFAULTS) -> list[Issue]:
-    """Return how a message, which decodes, contradicts itself; nothing if it does not."""
-    return _found(data, format, options, strict=False)
-
-
-def _found(data: object, format: str, options: DecodeOptions, *, strict: bool) -> list[Issue]:
+def contradictions(
+    data: object, format: str, options: DecodeOptions = DEFAULTS, *, strict: bool = False
+) -> list[Issue]:
     """Return the contradictions of a message that decodes, and what a strict check rejects."""
     try:
         models = codec(format).models_in(data)
@@ -125,9 +110,15 @@ def contradictions_of(
 ) -> list[Issue]:
     """Return what is wrong with models that decode, each with its JSON Pointer in a batch."""
     found = [] if options is None else _contradictions(models, options)
-    if strict:
-        places = {issue.pointer for issue in found}
-        found += [issue for issue in undeclared_in(models) if issue.pointer not in places]
+    places = {issue.pointer for issue in found}
+    for at, model in models if strict else ():
+        kind: Any = type(model)
+        undeclared = adapter(format_of_model(kind)).undeclared
+        unnamed = [*_open_tags(model)]
+        if undeclared is not None and not unnamed:  # an unknown operation may hold anything
+            unnamed += undeclared(model)
+        placed = (structs.replace(issue, pointer=at + issue.pointer) for issue in unnamed)
+        found += [issue for issue in placed if issue.pointer not in places]
     return found
 
 
@@ -137,7 +128,7 @@ def _contradictions(models: Iterable[tuple[str, Any]], options: DecodeOptions) -
         try:
             change_row(model, None, options)
         except DecodeError as error:  # noqa: PERF203 - that is what is looked for
-            found += [replace(issue, pointer=at + issue.pointer) for issue in error.issues]
+            found += [structs.replace(issue, pointer=at + issue.pointer) for issue in error.issues]
     return found
 
 
