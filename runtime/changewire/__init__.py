@@ -21,7 +21,7 @@ from changewire_messages import FORMATS
 
 if TYPE_CHECKING:
     from changewire.changes import Adapter, DecodeKeywords, DecodeOptions, changes, delete_by_key
-    from changewire.changes.connect import Difference
+    from changewire.changes.connect.differences import Difference
     from changewire.changes.contradictions import validate
     from changewire.changes.pairs import pair
     from changewire.changes.rows import row
@@ -109,7 +109,7 @@ _MODULES: Final = {
         "changes",
         "delete_by_key",
     ),
-    "changewire.changes.connect": ("Difference",),
+    "changewire.changes.connect.differences": ("Difference",),
     "changewire.changes.contradictions": ("validate",),
     "changewire.changes.pairs": ("pair",),
     "changewire.changes.rows": ("row",),

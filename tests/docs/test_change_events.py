@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from docs.making import leniencies
+from tests.runtime.changes.connect.helpers import NOTES
 from tests.runtime.changes.dataworks import change as dataworks_change
 from tests.runtime.changes.lindorm import change as lindorm_change
 from tests.runtime.changes.lindorm import declared
 
 from changewire.changes.aerospike_digest import MISMATCH
-from changewire.changes.connect import NOTES
 from changewire.changes.leniencies import OF_CHANGES, OF_MESSAGES, OF_ROWS
 from changewire.changes.lindorm import FRAMED_KEY
 from changewire.changes.values import READ_IN_UTC

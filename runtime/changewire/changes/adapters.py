@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from changewire.changes.change_row import ChangeRow
-from changewire.changes.connect import Difference
+from changewire.changes.connect.differences import Difference
 from changewire.changes.values import Declared, EmbeddedSchema
 from changewire.changes.vendors import BUILT_IN, VENDOR_OPTIONS
 from changewire.codec import DecodeError, FormatError, Issue, codec

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from changewire.changes.adapters import Dialect
-from changewire.changes.connect import Difference
+from changewire.changes.connect.differences import Difference
 from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.dataworks_rows import COLUMN_TYPES, table_of, unknown_type
 from changewire.changes.decode_options import DecodeOptions

@@ -9,7 +9,7 @@ from changewire.changes import lindorm_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by, source_of
-from changewire.changes.connect import Reader
+from changewire.changes.connect.reader import Reader
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.lindorm_options import LindormKeywords
 from changewire.changes.lindorm_rows import (

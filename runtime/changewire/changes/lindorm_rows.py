@@ -8,13 +8,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from changewire.changes.connect import (
-    ConnectSchemaError,
-    Note,
-    Reader,
-    ValueMismatch,
-    compile_schema,
-)
+from changewire.changes.connect.reader import Reader, compile_schema
+from changewire.changes.connect.reads import Note
+from changewire.changes.connect.schema import ConnectSchemaError, ValueMismatch
 from changewire.changes.values import base64_bytes, fingerprint
 from changewire.codec import DecodeError, Issue
 from changewire.codec.msgpack_values import pointer_of

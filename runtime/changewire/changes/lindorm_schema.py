@@ -5,16 +5,10 @@ from typing import Any, Final
 
 from changewire.changes.adapters import Dialect
 from changewire.changes.change_table import source_of
-from changewire.changes.connect import (
-    ConnectSchemaError,
-    Difference,
-    ValueMismatch,
-    columns,
-    compile_schema,
-    differences,
-    struct_type,
-)
-from changewire.changes.connect.schema import parse_schema
+from changewire.changes.connect.differences import Difference, columns, differences
+from changewire.changes.connect.reader import compile_schema
+from changewire.changes.connect.row_type import struct_type
+from changewire.changes.connect.schema import ConnectSchemaError, ValueMismatch, parse_schema
 from changewire.changes.contradictions import undeclared_columns
 from changewire.changes.decode_options import DecodeOptions
 from changewire.changes.lindorm_rows import ROW_KEY, column_name, compiled_schema

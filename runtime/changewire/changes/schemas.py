@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from changewire.changes.connect import ConnectSchemaError, Difference
+from changewire.changes.connect.differences import Difference
+from changewire.changes.connect.schema import ConnectSchemaError
 from changewire.changes.embedded import dialect, parsed
 from changewire.changes.values import EmbeddedSchema
 from changewire.codec import Codec, Data, DecodeError, Issue, codec, codec_for, rejection

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from tests.runtime.changes.connect.helpers import CONNECT
 
-from changewire.changes.connect import ConnectSchemaError
+from changewire.changes.connect.schema import ConnectSchemaError
 from changewire.changes.lindorm_rows import compiled_text
 from changewire.changes.values import fingerprint
 

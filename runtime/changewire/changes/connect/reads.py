@@ -30,20 +30,6 @@ ROUNDED_NUMBER: Final = "rounded-number"
 UNDECLARED_FIELD: Final = "undeclared-field"
 UNKNOWN_LOGICAL_TYPE: Final = "unknown-logical-type"
 
-NOTES: Final = frozenset(
-    {
-        BEYOND_MICROSECONDS,
-        BEYOND_RANGE,
-        DEFAULT_FOR_ABSENT,
-        DEFAULT_FOR_NULL,
-        FLOAT_ALIAS,
-        ROUNDED_NUMBER,
-        UNDECLARED_FIELD,
-        UNKNOWN_LOGICAL_TYPE,
-    }
-)
-"""Every kind of note; those that are leniencies have their meanings in `LENIENCIES`."""
-
 
 class Note(NamedTuple):
     """One thing that was accepted."""

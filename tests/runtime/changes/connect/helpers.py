@@ -2,11 +2,16 @@
 
 from typing import Any
 
-from changewire.changes.connect import Note, Reader, compile_schema
+from changewire.changes.connect import reads
+from changewire.changes.connect.reader import Reader, compile_schema
+from changewire.changes.connect.reads import Note
 
 CONNECT = "org.apache.kafka.connect.data."
 TIME = "io.debezium.time."
 DATA = "io.debezium.data."
+
+NOTES = {kind for name, kind in vars(reads).items() if name.isupper() and isinstance(kind, str)}
+"""Every kind of note; those that are leniencies have their meanings in `LENIENCIES`."""
 
 Json = Any
 

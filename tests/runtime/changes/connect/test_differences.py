@@ -6,7 +6,8 @@ from tests.runtime.changes.connect.helpers import CONNECT, DATA, TIME, Json, fie
 from tests.runtime.changes.connect.strategies import schemas
 from tests.runtime.codec.formats import modest
 
-from changewire.changes.connect import ConnectSchemaError, Difference, columns, differences
+from changewire.changes.connect.differences import Difference, columns, differences
+from changewire.changes.connect.schema import ConnectSchemaError
 
 MONEY = {"name": CONNECT + "Decimal", "parameters": {"scale": "2"}}
 OLD = struct(

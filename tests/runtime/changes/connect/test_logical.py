@@ -8,6 +8,7 @@ import pytest
 from tests.runtime.changes.connect.helpers import (
     CONNECT,
     DATA,
+    NOTES,
     TIME,
     Json,
     field,
@@ -17,7 +18,8 @@ from tests.runtime.changes.connect.helpers import (
     struct,
 )
 
-from changewire.changes.connect import NOTES, ConnectSchemaError, ValueMismatch, compile_schema
+from changewire.changes.connect.reader import compile_schema
+from changewire.changes.connect.schema import ConnectSchemaError, ValueMismatch
 
 UTC = timezone.utc
 DAY = 24 * 60 * 60

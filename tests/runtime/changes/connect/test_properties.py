@@ -5,12 +5,13 @@ from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.runtime.changes.connect.helpers import Json, compiled
+from tests.runtime.changes.connect.helpers import NOTES, Json, compiled
 from tests.runtime.changes.connect.strategies import misnamed, places, schemas, values
 from tests.runtime.changes.connect.writer import write
 from tests.runtime.codec.formats import thorough
 
-from changewire.changes.connect import NOTES, Note, ValueMismatch
+from changewire.changes.connect.reads import Note
+from changewire.changes.connect.schema import ValueMismatch
 
 WRONG: dict[str, list[Json]] = {
     "boolean": [0, "true", {}],

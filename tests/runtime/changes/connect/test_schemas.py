@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from tests.runtime.changes.connect.helpers import Json, compiled, field, struct
 from tests.runtime.codec.formats import modest
 
-from changewire.changes.connect import ConnectSchemaError, ValueMismatch, compile_schema
-from changewire.changes.connect.schema import MAX_DEPTH, MAX_NODES, TYPES
+from changewire.changes.connect.reader import compile_schema
+from changewire.changes.connect.schema import (
+    MAX_DEPTH,
+    MAX_NODES,
+    TYPES,
+    ConnectSchemaError,
+    ValueMismatch,
+)
 
 SEED_SCHEMA = struct(
     field("op", "string", optional=False),

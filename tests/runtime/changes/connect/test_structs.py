@@ -14,7 +14,8 @@ from tests.runtime.changes.connect.helpers import (
     struct,
 )
 
-from changewire.changes.connect import Note, ValueMismatch
+from changewire.changes.connect.reads import Note
+from changewire.changes.connect.schema import ValueMismatch
 
 ROW = struct(
     field("id", "int32", optional=False),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.runtime.changes.connect.helpers import Json, compiled, read, read_with_notes
 
-from changewire.changes.connect import ValueMismatch
+from changewire.changes.connect.schema import ValueMismatch
 from changewire.codec import CODES
 
 INT64 = 2**63 - 1

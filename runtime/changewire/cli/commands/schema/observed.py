@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from changewire.changes.connect import Difference
+from changewire.changes.connect.differences import Difference
 from changewire.changes.decode_options import AUTO
 from changewire.changes.schemas import Schemas, SchemaUse, Tally, TopicTally
 from changewire.changes.sources import dotted
