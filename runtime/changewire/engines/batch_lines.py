@@ -65,6 +65,17 @@ class BatchProgress(msgspec.Struct, frozen=True):
     valid: int = 0
 
 
+def tell_committed(
+    listener: StreamListener, batch: BatchId, counts: Counts, progress: BatchProgress
+) -> None:
+    """Call a listener with a batch that was committed."""
+    if listener.notice is not None:
+        listener.notice(_committed_text(progress))
+    if listener.metrics is not None:
+        reported = {name: getattr(progress, name) for name in _COMMITTED}
+        listener.metrics(counts_as_json(batch, counts, progress.seconds, **reported))
+
+
 def tell_applied(listener: StreamListener, batch: BatchId, merged: Applied, seconds: float) -> None:
     """Call a listener with a batch of a log that was merged into tables."""
     if listener.notice is not None:
@@ -101,13 +112,7 @@ def _as_json(batch: BatchId, seconds: float, **reported: Any) -> str:
     return json.dumps(line)
 
 
-def committed_as_json(batch: BatchId, counts: Counts, progress: BatchProgress) -> str:
-    """Return a line of JSON for a batch that was committed."""
-    reported = {name: getattr(progress, name) for name in _COMMITTED}
-    return counts_as_json(batch, counts, progress.seconds, **reported)
-
-
-def committed_text(progress: BatchProgress) -> str:
+def _committed_text(progress: BatchProgress) -> str:
     """Return a line to read for a batch that was committed."""
     lag = ""
     if progress.lag_offsets is not None:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.batch_lines import AppliedBatches
 from changewire.engines.by_table import Applied, ChangesByTable
 from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
@@ -55,12 +56,13 @@ def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
     _check_local(spark)
     counts = counts_of(asked.decode_options)
     batches = CommittedBatches(counts, stream.listener, show_values=asked.show_values)
-    summing = StreamListener(written=batches.written, applied=batches.applied)
+    summing = StreamListener(written=batches.written, applied=batches.tables.add)
     stream = replace(stream, listener=summing)
     with as_asked():
         query = _started(_topics(spark, topics), asked.decode_options, stream, tables)
     ready = time.perf_counter()
     signal = await_termination(query, progress=batches.committed)
+    merged = batches.tables.merged
     return Outcome(
         counts=batches.counts,
         format=asked.decode_options.format,
@@ -71,9 +73,9 @@ def run_stream(topics: KafkaOptions, output: str, asked: StreamRun) -> Outcome:
         first_dead_letters=batches.letters,
         stream=replace(batches.totals, signal=None if signal is None else signal.name),
         native=batches.counts.native,
-        tables=None if tables is None else batches.merged.counts,
-        changes_by_table=batches.merged.by_table,
-        unmatched=batches.merged.unmatched,
+        tables=None if tables is None else merged.counts,
+        changes_by_table=merged.by_table,
+        unmatched=merged.unmatched,
         start_seconds=ready - started,
     )
 
@@ -144,8 +146,8 @@ def run_log(spark: SparkSession, log: LogPlace, tables: TableOptions, checkpoint
 def _applied(
     spark: SparkSession, options: ApplyOptions, query: str, listener: StreamListener
 ) -> Applied:
-    batches = CommittedBatches(Counts(), listener)
-    summing = StreamListener(applied=batches.applied)
+    batches = AppliedBatches(listener)
+    summing = StreamListener(applied=batches.add)
     await_termination(start_applying(spark, options, query, summing, AVAILABLE_NOW))
     return batches.merged
 

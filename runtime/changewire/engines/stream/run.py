@@ -35,7 +35,7 @@ from changewire.engines.stream.options import (
 )
 from changewire.engines.stream.positions import Positions
 from changewire.engines.stream.reader import TopicReader, topic_reader
-from changewire.engines.stream.reports import BatchReports, Committed
+from changewire.engines.stream.reports import BatchReports
 from changewire.engines.stream.source import Place, Source, source_of
 from changewire.engines.stream.upkeep import Upkeep
 from changewire.engines.typed.decode import decoder_of
@@ -212,9 +212,15 @@ class TopicStream:
             self.reports.passed(gaps)
             return
         self._upkeep.landed()
-        seconds = batch.seconds + time.perf_counter() - begun
-        lag, known = self._lag(), len(rows) - new
-        self.reports.landed(Committed(id_, batch, known, gaps, lag, seconds), counts)
+        self.reports.landed(
+            id_,
+            batch,
+            counts,
+            known=len(rows) - new,
+            gaps=gaps,
+            lag=self._lag(),
+            seconds=batch.seconds + time.perf_counter() - begun,
+        )
 
     def _lag(self) -> int | None:
         """Return how many offsets are behind; None if no end is known."""

@@ -53,7 +53,7 @@ class Upkeep:
         merged = self._applying()
         self._is_due, self._applied = False, time.monotonic()
         if self._has_landed or merged.counts:
-            self._reports.applied(batch, merged, time.perf_counter() - begun)
+            self._reports.tables.add(batch, merged, time.perf_counter() - begun)
         self._has_landed = False
 
     def compact(self) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 from changewire.engines.batch_lines import (
     AppliedBatches,
     BatchProgress,
-    committed_as_json,
-    committed_text,
     counts_as_json,
+    tell_committed,
 )
-from changewire.engines.by_table import Applied
 from changewire.engines.counts import Counts
 from changewire.engines.options import BatchId, StreamListener
 from changewire.engines.outcome import FIRST_DEAD_LETTERS, StreamTotals
@@ -49,7 +47,7 @@ class CommittedBatches:
         """Start with counts of nothing yet; the listener gets lines for each committed batch."""
         self.counts = counts
         self.letters: _DeadLetters = []
-        self._tables = AppliedBatches(listener)
+        self.tables: AppliedBatches = AppliedBatches(listener)
         self.totals: StreamTotals = StreamTotals("", 0, None, None, None)
         self._listener = listener
         self._show_values = show_values
@@ -63,15 +61,6 @@ class CommittedBatches:
             letters = first_dead_letters(decoded.rows, limit=wanted, show_values=self._show_values)
         self._written[batch.number] = batch, counts, letters
 
-    def applied(self, batch: BatchId, merged: Applied, seconds: float) -> None:
-        """Add what became of the changes of a batch of the log, and report it."""
-        self._tables.add(batch, merged, seconds)
-
-    @property
-    def merged(self) -> Applied:
-        """What became of the changes of all batches in tables."""
-        return self._tables.merged
-
     def committed(self, progress: BatchProgress) -> None:
         """Add a batch that was committed, and report it."""
         batch, counts, letters = self._written.pop(progress.batch)
@@ -82,7 +71,4 @@ class CommittedBatches:
             gaps = (gaps or 0) + progress.offset_gaps
         number = self.totals.batches + 1
         self.totals = StreamTotals(batch.query, number, gaps, progress.lag_offsets, None)
-        if self._listener.notice is not None:
-            self._listener.notice(committed_text(progress))
-        if self._listener.metrics is not None:
-            self._listener.metrics(committed_as_json(batch, counts, progress))
+        tell_committed(self._listener, batch, counts, progress)
