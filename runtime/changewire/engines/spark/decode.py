@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import BinaryType, StringType, StructType
 
 from changewire.changes.decode_options import DecodeKeywords, DecodeOptions
-from changewire.engines.counts import Counts
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import CHANGE, CONTROL, INPUT_COLUMNS
 from changewire.engines.spark.frames import Frames
@@ -60,15 +58,6 @@ class DecodedFrames(Frames):
     def controls(self) -> DataFrame:
         """Control events: heartbeats, DDL, transactions, empty messages and such."""
         return self.of_kind(CONTROL)
-
-    @cached_property
-    def counts(self) -> Counts:
-        """Counts over all rows, checked; one job over the rows.
-
-        Raises:
-            ConservationError: Decoded rows do not add up.
-        """
-        return self._counted(group_columns(), Counts())
 
 
 def decode(
@@ -170,21 +159,3 @@ def _with_null_headers(batch: pa.RecordBatch) -> pa.RecordBatch:
     has_some = pc.greater(pc.list_value_length(headers), 0)
     place = batch.schema.get_field_index("headers")
     return batch.set_column(place, "headers", pc.if_else(has_some, headers, None))
-
-
-def _is_lone_before() -> Column:
-    """Return the condition that a decoded row is a before image without its after image."""
-    minor = F.col("sequence.minor")
-    is_half = F.col("after").isNull() & F.col("before").isNotNull()
-    return (F.col("op") == "update") & is_half & (minor.isNull() | (minor == 0))
-
-
-def group_columns() -> list[Column]:
-    """Return what makes the groups of `Counts.add`, of decoded rows."""
-    source = F.col("source")
-    return [
-        *(F.col(name) for name in ("kind", "op", "code", "leniencies")),
-        F.coalesce(_is_lone_before(), F.lit(False)).alias("is_before"),  # noqa: FBT003 - a column
-        *(source[name].alias(name) for name in ("database", "schema", "table")),
-        F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
-    ]

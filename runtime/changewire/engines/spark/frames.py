@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
@@ -22,7 +21,7 @@ C = TypeVar("C", bound=Counts)
 
 
 @dataclass(frozen=True)
-class Frames(ABC):
+class Frames:
     """What decoded changes and messages share."""
 
     rows: DataFrame
@@ -34,9 +33,13 @@ class Frames(ABC):
         return self.of_kind(DEAD_LETTER)
 
     @cached_property
-    @abstractmethod
     def counts(self) -> Counts:
-        """Counts over all rows, checked; one job over the rows."""
+        """Counts over all rows, checked; one job over the rows.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
+        return self._counted(Counts(), *_by_operation())
 
     def of_kind(self, kind: str) -> DataFrame:
         """Return the rows of one kind, with the columns of its output."""
@@ -46,31 +49,34 @@ class Frames(ABC):
             found = found.withColumn("version", F.lit(VERSION))
         return found.select(*table_of(kind))
 
-    def _counted(self, groups: Iterable[Column], counts: C) -> C:
-        """Add groups of the rows to counts of nothing yet, and return these, checked."""
-        found = self.rows.groupBy(*groups).agg(*totals())
+    def _counted(self, counts: C, *named: Column) -> C:
+        """Add all rows to counts of nothing yet, by what they are named by; return these."""
+        totals = (
+            F.count("*").alias("rows"),
+            F.count_if(F.col("element") == 0).alias("messages"),
+            F.sum("elements").alias("elements"),
+        )
+        groups = self.rows.groupBy("kind", "code", "leniencies", *named).agg(*totals)
         # In one partition, as each would be a job of its own.
-        counted_rows(found.coalesce(1).toLocalIterator(), counts).checked()
-        counts.native = None if self.native is None else self.native.take()
+        for group in groups.coalesce(1).toLocalIterator():
+            counts.add(group.asDict())
+            for name in group["leniencies"] or ():
+                counts.leniencies[name] += group["rows"]
+        counts.checked().native = None if self.native is None else self.native.take()
         return counts
 
 
-def totals() -> list[Column]:
-    """Return what `Counts.add` takes of a group, next to the columns that make the group."""
+def _by_operation() -> list[Column]:
+    """Return the columns by which `Counts` names changes and control events."""
+    source, minor = F.col("source"), F.col("sequence.minor")
+    is_half = F.col("after").isNull() & F.col("before").isNotNull()
+    is_before = (F.col("op") == "update") & is_half & (minor.isNull() | (minor == 0))
     return [
-        F.count("*").alias("rows"),
-        F.count_if(F.col("element") == 0).alias("messages"),
-        F.sum("elements").alias("elements"),
+        F.col("op"),
+        F.coalesce(is_before, F.lit(False)).alias("is_before"),  # noqa: FBT003 - a column
+        *(source[name].alias(name) for name in ("database", "schema", "table")),
+        F.floor(F.unix_seconds("event_time") / 3600).alias("hour"),
     ]
-
-
-def counted_rows(groups: Iterable[Row], counts: C) -> C:
-    """Add groups of decoded rows, each with its ``leniencies``, to counts, and return these."""
-    for group in groups:
-        counts.add(group.asDict())
-        for name in group["leniencies"] or ():
-            counts.leniencies[name] += group["rows"]
-    return counts
 
 
 @contextmanager

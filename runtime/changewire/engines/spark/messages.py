@@ -45,8 +45,7 @@ class MessageFrames(Frames):
         Raises:
             ConservationError: Decoded rows do not add up.
         """
-        groups = map(F.col, ("kind", "variant", "code", "leniencies"))
-        return self._counted(groups, MessageCounts())
+        return self._counted(MessageCounts(), F.col("variant"))
 
 
 def messages(
