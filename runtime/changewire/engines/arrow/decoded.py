@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from changewire.engines.counts import Counts, MessageCounts
 from changewire.engines.decode import Decoder
 from changewire.engines.elements import output_of
 from changewire.engines.layout import CHANGE, CONTROL, DEAD_LETTER, MESSAGE
+from changewire.engines.messages import counts_of
 
 
 class Tables(NamedTuple):
@@ -80,8 +81,6 @@ class Stream:
 class Streams:
     """What decoded changes and messages share."""
 
-    _no_counts: ClassVar[type[Counts]]
-
     def __init__(
         self,
         messages: Callable[[], Iterator[pa.RecordBatch]],
@@ -106,11 +105,17 @@ class Streams:
         """Rejected elements: code, place and reason, next to the raw key and value."""
         return self._of_kind(DEAD_LETTER)
 
-    def _known_counts(self) -> Any:
-        """Return the counts of the last reading that came to its end; without one, read."""
+    @property
+    def counts(self) -> Counts:
+        """Checked counts, of the last reading that came to its end; without one it reads.
+
+        Raises:
+            ConservationError: Decoded rows do not add up.
+        """
         if self._counts is None:
             deque(self._decoded(), maxlen=0)
-        return self._counts
+        found: Counts = self._counts
+        return found
 
     def _tables(self) -> list[pa.Table]:
         """Return the rows of each kind, in the order of the kinds, from one reading."""
@@ -135,7 +140,7 @@ class Streams:
         if not self._can_be_read:
             raise ValueError("these messages can be read only once: use tables(), or give a list")
         self._can_be_read = self._is_lasting
-        counts = self._no_counts()
+        counts = counts_of(self._decoder.decode_options)
         for batch in self._messages():
             for rows in self._decoder(batch):
                 count(rows, counts)
@@ -150,8 +155,6 @@ class DecodedStreams(Streams):
     `tables` reads them once for all three.
     """
 
-    _no_counts: ClassVar[type[Counts]] = Counts
-
     @property
     def changes(self) -> Stream:
         """Changes of rows: what happened, where, to which row, and in which record it came."""
@@ -161,16 +164,6 @@ class DecodedStreams(Streams):
     def controls(self) -> Stream:
         """Control events: heartbeats, DDL, transactions, empty messages and such."""
         return self._of_kind(CONTROL)
-
-    @property
-    def counts(self) -> Counts:
-        """Checked counts, of the last reading that came to its end; without one it reads.
-
-        Raises:
-            ConservationError: Decoded rows do not add up.
-        """
-        found: Counts = self._known_counts()
-        return found
 
     def tables(self) -> Tables:
         """Decode once, into memory.
@@ -189,8 +182,6 @@ class MessageStreams(Streams):
     `tables` reads them once for both.
     """
 
-    _no_counts: ClassVar[type[Counts]] = MessageCounts
-
     @property
     def messages(self) -> Stream:
         """Messages: their variant and content, and in which record they came."""
@@ -203,8 +194,9 @@ class MessageStreams(Streams):
         Raises:
             ConservationError: Decoded rows do not add up.
         """
-        found: MessageCounts = self._known_counts()
-        return found
+        counts = super().counts
+        assert isinstance(counts, MessageCounts)  # noqa: S101 - for type checkers
+        return counts
 
     def tables(self) -> MessageTables:
         """Decode once, into memory.
