@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 import typer
 
+from changewire.changes.decode_options import DecodeOptions
 from changewire.cli.flags import options_in
 from changewire.cli.settings import settings_by_table
 from changewire.cli.streams import TABLE_FLAGS
@@ -59,6 +60,8 @@ def stream_options(
 
 def local_stream(
     output: str,
+    decode_options: DecodeOptions,
+    tables: TableOptions | None,
     *,
     is_continuous: bool,
     max_dead_letters: str | None,
@@ -80,6 +83,8 @@ def local_stream(
     try:
         return LocalStream(
             log_of(whole(output), _DELTA),
+            decode_options,
+            tables,
             continuous=is_continuous,
             max_dead_letters=limit_of(max_dead_letters),
             show_values=show_values,

@@ -25,7 +25,7 @@ from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
-    from changewire.engines.stream.options import LocalRun
+    from changewire.engines.stream.options import LocalStream
 
 _WORKING: Final = "reading and decoding"
 
@@ -127,7 +127,7 @@ def land_topics(
 def land_topics_locally(
     topics: Mapping[str, str],
     output: str,
-    asked: LocalRun,
+    asked: LocalStream,
     *,
     metrics: str | None,
     as_json: bool,
@@ -136,8 +136,8 @@ def land_topics_locally(
     from changewire.jobs.topics import stream_locally
 
     with _metric_lines(metrics) as lines, batch_lines(as_json=as_json) as notice:
-        stream = replace(asked.stream, listener=StreamListener(notice, lines))
-        return stream_locally(topics, output, replace(asked, stream=stream))
+        listener = StreamListener(notice, lines)
+        return stream_locally(topics, output, replace(asked, listener=listener))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from changewire.engines.outcome import LookAlikes, Outcome
 from changewire.jobs.checks import check_engine, check_folder
 
 if TYPE_CHECKING:
-    from changewire.engines.stream.options import LocalRun
+    from changewire.engines.stream.options import LocalStream
 
 _MOST: Final = 1000
 """Dead letters that are looked at for another format."""
@@ -44,7 +44,7 @@ def stream_topics(options: Mapping[str, str], output: str, asked: StreamRun) -> 
     return _written(outcome)
 
 
-def stream_locally(topics: Mapping[str, str], output: str, asked: LocalRun) -> Outcome:
+def stream_locally(topics: Mapping[str, str], output: str, asked: LocalStream) -> Outcome:
     """Do what `stream_topics` does without Spark: the log itself says how far it has the topics.
 
     The options of topics are those of `changewire.delta.stream`.

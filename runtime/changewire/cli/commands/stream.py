@@ -38,7 +38,6 @@ from changewire.cli.streams import (
 )
 from changewire.cli.topics import Options, pairs
 from changewire.engines.options import StreamRun
-from changewire.engines.stream.options import LocalRun
 
 if TYPE_CHECKING:
     from changewire.engines.outcome import Outcome
@@ -111,12 +110,14 @@ def stream(
         }
         local = local_stream(
             output,
+            decode_options,
+            tables,
             is_continuous=continuous,
             max_dead_letters=max_dead_letters,
             show_values=show_values,
             every=every,
         )
-        job = partial(land_topics_locally, topics, output, LocalRun(decode_options, local, tables))
+        job = partial(land_topics_locally, topics, output, local)
     else:
         if batch_every is not None or compact_every is not None:
             raise typer.BadParameter("--batch-every and --compact-every need --engine python")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.options import (
@@ -59,13 +59,18 @@ class StreamKeywords(ApplyKeywords, BatchKeywords, total=False):
 
 @dataclass(frozen=True)
 class LocalStream:
-    """How a stream is written, to the path of a log; see `BatchKeywords`.
+    """How messages are read and written to the path of a log, and tables; see `BatchKeywords`.
+
+    Attributes:
+        tables: How tables are written; None without tables.
 
     Raises:
         ValueError: A number is not valid.
     """
 
     log: str
+    decode_options: DecodeOptions
+    tables: TableOptions | None = None
     continuous: bool = False
     batch_size: int = BATCH_SIZE
     batch_every: float = BATCH_EVERY
@@ -86,25 +91,3 @@ class LocalStream:
                 text = f"{name} is a number of seconds from 0, not {seconds}"
                 raise ValueError(text)
         check_limit(self.max_dead_letters)
-
-
-@dataclass(frozen=True)
-class LocalRun:
-    """A stream as it was asked for.
-
-    Attributes:
-        decode_options: How its messages are read.
-        stream: How its log is written.
-        tables: How its tables are written; None without tables.
-    """
-
-    decode_options: DecodeOptions
-    stream: LocalStream
-    tables: TableOptions | None = None
-
-
-def stream_of(log: str, options: BatchKeywords, max_dead_letters: Limit | None) -> LocalStream:
-    """Return how a stream is written."""
-    found: dict[str, Any] = {**options}
-    listener = StreamListener(found.pop("notice", None), found.pop("metrics", None))
-    return LocalStream(log, **found, max_dead_letters=max_dead_letters, listener=listener)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from changewire.engines.errors import StreamError
@@ -220,13 +219,3 @@ class TopicReader:
 
 def _servers_of(source: Source) -> str:
     return ", ".join(f"{host}:{port}" for host, port in addresses(source.options))
-
-
-@contextmanager
-def topic_reader(source: Source, notice: Listener | None) -> Generator[TopicReader, None, None]:
-    """Give what reads topics, and close it."""
-    reader = TopicReader(source, notice)
-    try:
-        yield reader
-    finally:
-        reader.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -19,22 +20,22 @@ from changewire.engines.merge.delta import check_path
 from changewire.engines.merge.land import Landing
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.options import LocalOptions, local_options
-from changewire.engines.options import ApplyKeywords, BatchId, KafkaOptions, TableOptions
+from changewire.engines.options import (
+    ApplyKeywords,
+    BatchId,
+    KafkaOptions,
+    StreamListener,
+    TableOptions,
+)
 from changewire.engines.options import asked as asked_of
 from changewire.engines.outcome import Outcome
 from changewire.engines.retries import retried
 from changewire.engines.signals import signalled
 from changewire.engines.stream.batch import Batch, Gathering
 from changewire.engines.stream.claim import claimed
-from changewire.engines.stream.options import (
-    BatchKeywords,
-    LocalRun,
-    LocalStream,
-    StreamKeywords,
-    stream_of,
-)
+from changewire.engines.stream.options import BatchKeywords, LocalStream, StreamKeywords
 from changewire.engines.stream.positions import Positions
-from changewire.engines.stream.reader import TopicReader, topic_reader
+from changewire.engines.stream.reader import TopicReader
 from changewire.engines.stream.reports import BatchReports
 from changewire.engines.stream.source import Place, Source, source_of
 from changewire.engines.stream.upkeep import Upkeep
@@ -107,17 +108,18 @@ def stream(
     given: dict[str, Any] = {**options}
     own: Any = {n: given.pop(n) for n in BatchKeywords.__annotations__ if n in given}
     decode_options, tables = _asked(format, elements_as, target, given)
-    limit = given.get("max_dead_letters")
-    run = LocalRun(decode_options, stream_of(log, own, limit), tables)
+    listener = StreamListener(own.pop("notice", None), own.pop("metrics", None))
+    own.update(max_dead_letters=given.get("max_dead_letters"), listener=listener)
+    run = LocalStream(log, decode_options, tables, **own)
     return run_stream(topics, run, adopt_table=adopt_table)
 
 
-def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = False) -> Outcome:
+def run_stream(topics: KafkaOptions, options: LocalStream, *, adopt_table: bool = False) -> Outcome:
     """Stream topics to a log and tables, as `stream` does."""
     source, how, routing = source_of(topics), None, None
-    options, decode_options, tables = asked.stream, asked.decode_options, asked.tables
     if source.most is not None:
         options = replace(options, batch_size=source.most)
+    decode_options, tables = options.decode_options, options.tables
     if tables is not None:
         how = local_options(decode_options, tables, log=options.log, adopt_table=adopt_table)
         routing = how.routing
@@ -125,7 +127,7 @@ def run_stream(topics: KafkaOptions, asked: LocalRun, *, adopt_table: bool = Fal
     decoder = decoder_of(decode_options, "json")
     reports = BatchReports(decoder, options.listener, show_values=options.show_values)
     begun = time.perf_counter()
-    with signalled() as received, topic_reader(source, options.listener.notice) as reader:
+    with signalled() as received, closing(TopicReader(source, options.listener.notice)) as reader:
         places = reader.look()
         log, applying = _opened(options.log, how, log_schema(decoder.schema()))
         query = log.id
