@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import Any, Final, Generic
 
 import msgspec
 from msgspec import Raw
@@ -14,14 +14,8 @@ from changewire.engines.declared import VOID
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.options import SchemaEvolution
+from changewire.engines.partitions import transform_fault
 from changewire.engines.settings import NONE, Settings
-from changewire.engines.typed.asked import (
-    check_layout,
-    checked_types,
-    layout_fault,
-    layout_refusal,
-    types_asked,
-)
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
@@ -39,6 +33,11 @@ from changewire.tables.routing import Refusal, RouteKey, Routes, apply_failed, g
 
 _GIVEN = ""
 """Instead of the text of declared columns: those that are given."""
+
+_REBUILT: Final = (
+    "a table keeps what it was made with until `rebuild` with row_schema and these settings "
+    "changes it"
+)
 
 
 @dataclass(frozen=True)
@@ -146,9 +145,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     _check_kind(table, is_json=is_json)
     if is_json:
         if settings.laid_out_by and settings.layout != table.layout:
-            return unusable(routes, layout_refusal("its rows are JSON text"))
+            return unusable(routes, _layout_refusal("its rows are JSON text"))
         return TablePlan(rules.shape(None, (), how), settings=settings)
-    check_layout(table, settings)
+    _check_layout(table, settings)
     keys = table.keys or first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
@@ -156,9 +155,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         carried = _carried(routes, sources, keys or ())
         if carried:
             carried += _laid_out(table, settings)
-        given = types_asked(table, carried, settings, rules)
+        given = _types_asked(table, carried, settings, rules)
         columns = auto_columns(table.columns, carried, evolution, rules, given)
-        how = how._replace(given=checked_types(table.target, columns, given))
+        how = how._replace(given=_checked_types(table.target, columns, given))
         named, closed = _open_and_closed({one.name for one in carried}, columns, rules)
     else:
         columns = _given(table, columns_as_json(rows), evolution, rules)
@@ -169,9 +168,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         return unusable(routes, Refusal("key-mismatch", "/key", fault))
     if not keys or not columns["fields"]:
         return TablePlan(None, refusals)
-    fault = layout_fault(settings, columns, keys, rules) if table.layout is None else None
+    fault = _layout_fault(settings, columns, keys, rules) if table.layout is None else None
     if fault is not None:
-        return unusable(routes, layout_refusal(fault))
+        return unusable(routes, _layout_refusal(fault))
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
     all_named = frozenset({*keys, *named})
     try:
@@ -283,3 +282,68 @@ def _other_keys(
             if any({one.lower() for one in other} == folded for other in others):
                 text += ", and a key with names of another case is another one"
             yield RefusedRows([route], Refusal("key-mismatch", "/key", text), keys)
+
+
+def _layout_fault(
+    settings: Settings, columns: StructJson, keys: tuple[str, ...], rules: TableRules[Any]
+) -> str | None:
+    """Return why a new table cannot be partitioned or clustered as it should; None if it can."""
+    if settings.partition_by and settings.cluster_by:
+        return "it cannot have both `partition_by` and `cluster_by`"
+    types = {field["name"]: field["type"] for field in columns["fields"]}
+    for name in settings.laid_out_by:
+        if name not in types:
+            return f"no message has a value of column {name!r} yet; give its type by `columns`"
+        if not isinstance(types[name], str):
+            return f"column {name!r} is {sql_name(types[name])}, which has no order"
+    faults = (
+        transform_fault(one, types[one.column])
+        or rules.part_fault(one.column, types[one.column], is_key=one.column in keys)
+        for one in settings.partition_by or ()
+    )
+    return next(filter(None, faults), None)
+
+
+def _check_layout(table: TableThere, settings: Settings) -> None:
+    """Check that an existing table has the layout asked of it, if any."""
+    has, asked = table.layout, settings.layout
+    if has is None or asked is None or has == asked:
+        return
+    text = f"it has {has.text}, and `tables` asks for {asked.text}"
+    raise OutputError(f"{table.target.name}: {text}: {_REBUILT}")
+
+
+def _layout_refusal(fault: str) -> Refusal:
+    """Return why changes of a table are refused that cannot be made as it should."""
+    text = f"the table cannot be made with its partitions: {fault}"
+    return Refusal("partition-mismatch", "/source", text)
+
+
+def _types_asked(
+    table: TableThere,
+    carried: Iterable[CarriedColumn],
+    settings: Settings,
+    rules: TableRules[ShapeT],
+) -> dict[str, Any]:
+    """Return the types that a user gave of columns, by their names.
+
+    A table keeps those that it was made with.
+    """
+    there = table.columns or struct_json([])
+    held = {field["name"]: field["type"] for field in there["fields"]}
+    names = {*held} if table.named is None else {*held} & table.named
+    asked = settings.types_of([*names, *(one.name for one in carried)])
+    fields = [field_json(name, kind) for name, kind in asked.items()]
+    kept = rules.kept(struct_json(fields))["fields"]
+    known = {name: kind for name, kind in held.items() if name in table.given}
+    return {**known, **{field["name"]: field["type"] for field in kept}}
+
+
+def _checked_types(target: Target, columns: StructJson, given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the columns of a table that have the types that a user gave, which all must have."""
+    found = {field["name"]: field["type"] for field in columns["fields"] if field["name"] in given}
+    for name, kind in found.items():
+        if sql_name(kind) != sql_name(given[name]):
+            text = f"column {name!r} is {sql_name(kind)}, and `tables` says {sql_name(given[name])}"
+            raise OutputError(f"{target.name}: {text}: {_REBUILT}")
+    return frozenset(found)
