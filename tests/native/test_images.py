@@ -17,7 +17,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
 from changewire.engines.typed import decode, images
 from changewire.engines.typed.decode import TypedDecoder
-from changewire.engines.typed.fitted import row_columns
+from changewire.engines.typed.fit import row_columns
 
 pytestmark = needs_kernel
 

@@ -19,7 +19,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.declared import DeclaredColumns, columns_of_text
 from changewire.engines.elements import one_record
 from changewire.engines.typed.cells import CellError
-from changewire.engines.typed.fitted import row_cells, row_columns
+from changewire.engines.typed.fit import row_cells, row_columns
 from changewire.engines.typed.readings import TYPED_BY
 from changewire.engines.typed.schemas import embedded_columns, schema_columns
 from changewire.engines.typed.types import columns_of

@@ -14,7 +14,7 @@ import changewire as cw
 from changewire.changes import aerospike
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
-from changewire.engines.typed import fitted
+from changewire.engines.typed import fit
 from changewire.tables import routing
 from changewire.tables.names import template_of
 from changewire.tables.routing import KnownTables, Routing, find_routes
@@ -57,10 +57,10 @@ def test_no_change_is_refused(monkeypatch: pytest.MonkeyPatch, error: type[Excep
     with pytest.raises(error):
         find_routes([key], Routing(template_of("/lake/{table}")), KnownTables())
     columns = pa.schema([("a", pa.int64())])
-    cells = fitted.Fitting(fitted.key_cells(columns), fitted.row_cells(columns))
-    monkeypatch.setattr(fitted, "key_text", ended(error))
+    cells = fit.Fitting(fit.key_cells(columns), fit.row_cells(columns))
+    monkeypatch.setattr(fit, "key_text", ended(error))
     with pytest.raises(error):
-        fitted.fitted_texts('{"a":1}', None, cells)
+        fit.fitted_texts('{"a":1}', None, cells)
 
 
 def test_other_errors_become_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,8 +70,8 @@ def test_other_errors_become_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     ((rejected, _),) = decoder._message(MESSAGE, None)  # noqa: SLF001 - as above
     assert rejected.code == "internal-error"
     columns = pa.schema([("a", pa.int64())])
-    cells = fitted.Fitting(fitted.key_cells(columns), fitted.row_cells(columns))
-    monkeypatch.setattr(fitted, "key_text", ended(KeyError))
-    failure = fitted.fitted_texts('{"a":1}', None, cells).failure
+    cells = fit.Fitting(fit.key_cells(columns), fit.row_cells(columns))
+    monkeypatch.setattr(fit, "key_text", ended(KeyError))
+    failure = fit.fitted_texts('{"a":1}', None, cells).failure
     assert failure is not None
     assert failure.code == "apply-failed"

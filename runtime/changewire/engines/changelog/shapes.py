@@ -18,8 +18,7 @@ from changewire.engines.effects import mutation_of
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import COMMENTS, KEY, ROW, packed, unpacked, with_key
 from changewire.engines.layout import DECLARED
-from changewire.engines.typed.fit import Fit, Texts
-from changewire.engines.typed.fitted import built, fitted_texts
+from changewire.engines.typed.fit import Fit, Texts, built, fitted_texts
 from changewire.engines.typed.own import USUAL, RowOptions
 from changewire.engines.typed.schemas import RowsAs, given_columns
 from changewire.engines.typed.types import without_metadata

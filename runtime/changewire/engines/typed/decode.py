@@ -19,7 +19,7 @@ from changewire.engines.messages import MessageDecoder
 from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.places import Places
 from changewire.engines.typed.cells import CellError, RowCells
-from changewire.engines.typed.fitted import row_columns
+from changewire.engines.typed.fit import row_columns
 from changewire.engines.typed.images import IMAGES, fit_of_images
 from changewire.engines.typed.readings import reading_of_rows
 from changewire.engines.typed.schemas import RowsAs, given_columns
