@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from changewire.engines.servers import addresses_in, connection_refusal
+from changewire.engines.kafka_options import addresses_in, connection_refusal
 
 SECONDS: Final = 60
 """How long a broker may take to answer."""

@@ -13,7 +13,7 @@ READS_OBJECTS = {"ctypes", "dill", "marshal", "pickle", "shelve", "yaml"}
 REACHES_OUT = {"asyncio", "ftplib", "http", "requests", "smtplib", "socket", "subprocess", "urllib"}
 KNOWN = {
     ("changewire/engines/interrupts.py", "subprocess"),
-    ("changewire/engines/servers.py", "socket"),
+    ("changewire/engines/kafka_options.py", "socket"),
     ("changewire/engines/spark/python.py", "subprocess"),
     ("changewire/jobs/checks.py", "subprocess"),
 }

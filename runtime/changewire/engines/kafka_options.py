@@ -7,11 +7,11 @@ options of the source as they are, options of the Kafka client behind ``kafka.``
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Mapping
 from typing import Final
 
 from changewire.engines.options import KafkaOptions
-from changewire.engines.servers import addresses_in
 
 SERVERS: Final = "kafka.bootstrap.servers"
 TOPICS: Final = ("subscribe", "subscribePattern", "assign")
@@ -41,6 +41,13 @@ _PLAIN: Final = frozenset({"true", "false"})
 _REASON_LENGTH: Final = 600
 _TRACE: Final = ("at ", "... ", "Driver stacktrace:", "Full stacktrace", "Suppressed: ")
 """Begins lines of a Java trace that say nothing about the reason."""
+
+CONNECT_SECONDS: Final = 5
+"""How long a server may take to accept a connection."""
+
+# As the Kafka client reads it (ClientUtils.parseAndValidateAddresses).
+_ADDRESS: Final = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)]?:([0-9]+)")
+_PORTS: Final = 65536
 
 
 class KafkaSourceError(Exception):
@@ -78,6 +85,38 @@ def addresses(options: Mapping[str, str]) -> list[tuple[str, int]]:
         return addresses_in(option(options, SERVERS))
     except ValueError as error:
         raise KafkaOptionsError(f"{SERVERS}: {error}") from None
+
+
+def addresses_in(servers: str) -> list[tuple[str, int]]:
+    """Return host and port of each server in ``HOST:PORT,HOST:PORT``."""
+    found: list[tuple[str, int]] = []
+    for server in filter(None, map(str.strip, servers.split(","))):
+        match = _ADDRESS.fullmatch(server)
+        if match is None or not 0 < int(match[2]) < _PORTS:
+            text = f"expected HOST:PORT, found {server!r}"
+            raise ValueError(text)
+        found.append((match[1], int(match[2])))
+    return found
+
+
+def check_answers(options: Mapping[str, str]) -> None:
+    """Check that one of the bootstrap servers accepts a connection."""
+    refusals = []
+    for host, port in addresses(options):
+        refusal = connection_refusal(host, port)
+        if not refusal:
+            return
+        refusals.append(f"{host}:{port} ({refusal})")
+    raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
+
+
+def connection_refusal(host: str, port: int) -> str:
+    """Return why a server accepts no connection; empty if it does."""
+    try:
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+    except (OSError, UnicodeError) as error:  # the latter: a part of the name is too long for DNS
+        return getattr(error, "strerror", None) or str(error)
+    return ""
 
 
 def address(options: KafkaOptions) -> str:

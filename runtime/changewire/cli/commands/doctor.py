@@ -17,7 +17,7 @@ from changewire.cli.spark import jars
 from changewire.cli.stderr import console, counted
 from changewire.cli.stdout import Lines
 from changewire.codec.registry import unusable
-from changewire.engines.servers import CONNECT_SECONDS, addresses_in, connection_refusal
+from changewire.engines.kafka_options import CONNECT_SECONDS, addresses_in, connection_refusal
 from changewire.extras import install
 from changewire.report.text import SENTENCE, visible
 from changewire.version import VERSION

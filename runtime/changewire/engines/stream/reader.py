@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from changewire.engines.errors import StreamError
-from changewire.engines.kafka_options import KafkaOptionsError, KafkaSourceError, addresses, hidden
+from changewire.engines.kafka_options import (
+    KafkaOptionsError,
+    KafkaSourceError,
+    addresses,
+    check_answers,
+    hidden,
+)
 from changewire.engines.options import Listener
-from changewire.engines.servers import connection_refusal
 from changewire.engines.stream.source import Place, Source
 from changewire.engines.stream.troubles import END, LOST, NO_TOPIC, Troubles
 from changewire.extras import install
@@ -69,7 +74,9 @@ class TopicReader:
             raise ImportError(
                 f"reading Kafka without Spark needs confluent-kafka: {install('kafka')}"
             ) from error
-        self._source, self._troubles = source, Troubles(_servers_of(source), notice)
+        servers = addresses(source.options)
+        self._source, self._servers = source, ", ".join(f"{host}:{port}" for host, port in servers)
+        self._troubles = Troubles(self._servers, notice)
         self._raised, self._at = KafkaException, TopicPartition
         settings = {**source.client, **_SET, "error_cb": self._troubles}
         try:
@@ -83,7 +90,7 @@ class TopicReader:
 
     def look(self) -> list[Place]:
         """Return the partitions that there are; for a start, so a topic must exist."""
-        self._check_servers()
+        check_answers(self._source.options)
         try:
             found = self._listed()
         except self._raised as error:
@@ -200,22 +207,5 @@ class TopicReader:
     def _pattern(self) -> str:
         return "" if self._source.pattern is None else self._source.pattern.pattern
 
-    @property
-    def _servers(self) -> str:
-        return _servers_of(self._source)
-
-    def _check_servers(self) -> None:
-        refusals = []
-        for host, port in addresses(self._source.options):
-            refusal = connection_refusal(host, port)
-            if not refusal:
-                return
-            refusals.append(f"{host}:{port} ({refusal})")
-        raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
-
     def _text(self, error: KafkaError) -> str:
         return hidden(error.str(), self._source.options)
-
-
-def _servers_of(source: Source) -> str:
-    return ", ".join(f"{host}:{port}" for host, port in addresses(source.options))

@@ -12,12 +12,12 @@ from changewire.engines.kafka_options import (
     TOPICS,
     KafkaSourceError,
     addresses,
+    check_answers,
     checked,
     option,
     reason,
 )
 from changewire.engines.options import KafkaOptions
-from changewire.engines.servers import connection_refusal
 from changewire.engines.spark.session import check_jars, is_remote
 from changewire.tested import ran_with
 
@@ -93,21 +93,13 @@ def no_connector(version: str) -> str:
 
 def _check_reachable(spark: SparkSession, options: Mapping[str, str]) -> None:
     """Check that a broker and the topics exist; over Spark Connect the driver is elsewhere."""
-    servers = addresses(options)
     if not is_remote(spark):
-        refusals = []
-        for host, port in servers:
-            refusal = connection_refusal(host, port)
-            if not refusal:
-                break
-            refusals.append(f"{host}:{port} ({refusal})")
-        else:
-            raise KafkaSourceError(f"no Kafka broker answers: {', '.join(refusals)}")
+        check_answers(options)
     messages = _bounded(spark, options)
     failure = _failure(messages)
     if not failure:
         return
-    named = ", ".join(f"{host}:{port}" for host, port in servers)
+    named = ", ".join(f"{host}:{port}" for host, port in addresses(options))
     if _NO_TOPIC in failure:
         missing = _missing(spark, options)
         raise KafkaSourceError(f"no topic {missing} on {named}: create it, or correct its name")
