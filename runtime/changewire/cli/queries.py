@@ -91,7 +91,8 @@ def write_query(
     `what` is what a row of the result is called, the options are `QUERY_FLAGS`.
     """
     options["row_schema"] = options["row_schema"] or "json"
-    from changewire.engines.changelog import LogRows, key_columns_of
+    from changewire.engines.changelog.source import LogRows
+    from changewire.engines.changelog.trace import key_columns_of
 
     found = queried(lambda: query(log, table=table, **options))
     tables = {} if len(found) else key_columns_of(LogRows(log))
@@ -112,7 +113,8 @@ def write_query(
 
 def _reasons(log: str, table: str) -> Iterator[str]:
     """Yield why changes of a table are in none of its rows."""
-    from changewire.engines.changelog import LogRows, table_log
+    from changewire.engines.changelog.logged import table_log
+    from changewire.engines.changelog.source import LogRows
 
     found, name = table_log(LogRows(log), table), visible(table, NAME)
     if found.refused:

@@ -14,7 +14,7 @@ from changewire.cli.stdout import json_text
 from changewire.report.text import NAME, visible
 
 if TYPE_CHECKING:
-    from changewire.engines.changelog import Verdict
+    from changewire.engines.changelog.target import Verdict
     from changewire.tables.history import History, Reason, Step
     from changewire.tables.order import Order
 

@@ -18,7 +18,7 @@ from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import history, log_of_changes
 
 from changewire.cli.traced import REASONS, VERDICTS
-from changewire.engines.changelog import Verdict
+from changewire.engines.changelog.target import Verdict
 from changewire.tables.history import Reason
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.runtime.cli.conftest import json_lines
 from tests.runtime.cli.trace_logs import history
 
 from changewire.cli.traced import VERDICTS
-from changewire.engines.changelog import Verdict
+from changewire.engines.changelog.target import Verdict
 from changewire.tables.order import ChangePosition, Order
 from changewire.tables.row_state import row_state
 from changewire.tables.state import full_image

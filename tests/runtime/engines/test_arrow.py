@@ -297,7 +297,8 @@ def test_no_spark_is_loaded() -> None:
     code = """
 import sys
 import pyarrow as pa
-import changewire.arrow as cwa, changewire.engines.changelog
+import changewire.arrow as cwa, changewire.engines.changelog.target
+import changewire.engines.changelog.trace
 cwa.decode(b"{}", format="aerospike-json").tables()
 cwa.decode(b"{}", format="aerospike-json", row_schema=pa.schema({"a": pa.int64()})).tables()
 print(*{"pyspark", "deltalake"} & {*sys.modules})

@@ -16,7 +16,8 @@ from changewire.cli.traced import VERDICTS, nothing_found, show
 from changewire.tables.version_rows import fields_of
 
 if TYPE_CHECKING:
-    from changewire.engines.changelog import Found, Verdict
+    from changewire.engines.changelog.target import Verdict
+    from changewire.engines.changelog.trace import Found
     from changewire.tables.history import History, Step
 
 
@@ -78,7 +79,9 @@ def trace(
 
 def _found(folder: str, key: list[str], table: str | None) -> Found:
     """Return the changes of the key; one that is meant in several ways is wrong usage."""
-    from changewire.engines.changelog import LogRows, find, wanted_of
+    from changewire.engines.changelog.keys import wanted_of
+    from changewire.engines.changelog.source import LogRows
+    from changewire.engines.changelog.trace import find
 
     found = queried(lambda: find(LogRows(folder), wanted_of(key), table))
     meant = meant_table(found.tables, table)
@@ -88,7 +91,7 @@ def _found(folder: str, key: list[str], table: str | None) -> Found:
 
 
 def _verdict(target: str, key: str, history: History) -> Verdict:
-    from changewire.engines.changelog import stored_row, verdict
+    from changewire.engines.changelog.target import stored_row, verdict
 
     return verdict(history.state, stored_row(target, key))
 
