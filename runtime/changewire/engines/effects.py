@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
+from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.values import key_of
 from changewire.engines.arrays import indices_of
 from changewire.engines.carried import with_carried
 from changewire.engines.layout import CHANGE, DECLARED, EFFECT
@@ -21,6 +23,11 @@ from changewire.tables.order import ChangePosition
 from changewire_messages.change import Sequence, Source
 
 _SEQUENCE: Final = ("major", "minor")
+
+_READ: Final = ("op", "source", "before", "after", "sequence", "attributes")
+
+_KEYED: Final = ("key", "before_key", EFFECT)
+"""Columns that follow from the columns of a key."""
 
 _decode: Final = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 _raw: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -36,17 +43,48 @@ def with_effects(rows: pa.Table) -> pa.Table:
     lacks = pc.and_(pc.equal(rows["kind"], CHANGE), pc.is_null(rows[EFFECT]))
     if not pc.any(lacks).as_py():
         return rows
-    found: dict[str, list[Any]] = {n: rows[n].to_pylist() for n in (EFFECT, "key", "before_key")}
+    found: dict[str, list[Any]] = {n: rows[n].to_pylist() for n in _KEYED}
     for place in indices_of(lacks):
         change = logged_change(rows.slice(place, 1).to_pylist()[0])
         found[EFFECT][place] = effect_of(change)
         for name in ("key", "before_key"):
             key = getattr(change, name)
             found[name][place] = None if key is None else key_text(key)
-    for name, column in found.items():
-        place = rows.column_names.index(name)
-        rows = rows.set_column(place, name, pa.array(column, pa.string()))
+    return _with_texts(rows, found)
+
+
+def with_keys(rows: pa.Table, options: DecodeOptions) -> pa.Table:
+    """Return changes of a log without keys with those that options name now, and with effects.
+
+    Changes that get no key are left out.
+    """
+    found = [_keyed(row, options) for row in rows.select([*_READ]).to_pylist()]
+    kept = rows.filter(pa.array([one is not None for one in found], pa.bool_()))
+    texts = {name: [one[n] for one in found if one] for n, name in enumerate(_KEYED)}
+    return _with_texts(kept, texts)
+
+
+def _with_texts(rows: pa.Table, columns: Mapping[str, list[Any]]) -> pa.Table:
+    """Return rows with other texts in some of their columns."""
+    for name, texts in columns.items():
+        place, field = rows.column_names.index(name), rows.field(name).with_type(pa.string())
+        rows = rows.set_column(place, field, pa.array(texts, pa.string()))
     return rows
+
+
+def _keyed(row: dict[str, Any], options: DecodeOptions) -> tuple[str | None, ...] | None:
+    """Return the columns `_KEYED` of a change; None if it has no key."""
+    names = options.keys_of(Source(**row["source"])) or ()
+    before, after = (json_object(row[name]) or {} for name in ("before", "after"))
+    # Messages may leave out what did not change, so the key need not be in one image.
+    images = (after or before, {**before, **after})
+    key = next(filter(None, (key_of(one, names) for one in images)), None)
+    if key is None:
+        return None
+    left = key_of(before, names) if row["op"] == "update" else None
+    texts = key_text(key), None if left is None or left == key else key_text(left)
+    change = logged_change({**row, **dict(zip(_KEYED, texts, strict=False))})
+    return (*texts, effect_of(change))
 
 
 def names_of(key: str, before: str | None, after: str | None) -> list[str]:

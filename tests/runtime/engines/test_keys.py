@@ -22,7 +22,7 @@ import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.changes.decode_options import DecodeOptions
-from changewire.engines.keys import with_keys
+from changewire.engines.effects import with_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import Replayed
 from changewire.engines.arrow.queries import dead_letters, refused
 from changewire.engines.decode import Decoder
-from changewire.engines.keys import with_keys
+from changewire.engines.effects import with_keys
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import (
     ATTEMPT,

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.applied import Replayed
 from changewire.engines.decode import Decoder
-from changewire.engines.keys import with_keys
+from changewire.engines.effects import with_keys
 from changewire.engines.layout import CHANGE, DEAD_LETTER, INPUT_COLUMNS, RECORD_PLACE
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE
 from changewire.engines.options import ApplyKeywords, asked
