@@ -15,7 +15,7 @@ from tests.runtime.engines.rows import HEAD
 import changewire as cw
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines import native
-from changewire.engines.typed import decode, images
+from changewire.engines.typed import decode
 from changewire.engines.typed.decode import TypedDecoder
 from changewire.engines.typed.fit import row_columns
 
@@ -63,7 +63,7 @@ def test_what_the_type_does_not_name() -> None:
 
 def test_attributes_may_have_nothing_else() -> None:
     """Members that no column names are the only attributes then."""
-    fit = images.fit_of_images(ROW)
+    fit = decode.fit_of_images(ROW)
     assert fit is not None
     texts = {"before": ['{"id":1}', None], "after": ['{"a":[1]}', None]}
     columns = {name: pa.array(column, pa.string()) for name, column in texts.items()}
@@ -89,7 +89,7 @@ def test_a_row_that_does_not_fit_declines_its_message() -> None:
 def test_columns_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the kernel makes no columns of rows, Python does."""
     nothing = Mock(return_value=None)
-    monkeypatch.setattr(images, "fit_of", Mock(return_value=Mock(fitted=nothing)))
+    monkeypatch.setattr(decode, "fit_of", Mock(return_value=Mock(fitted=nothing)))
     decoder = TypedDecoder(DecodeOptions("aerospike-json"), ROW)
     assert compared(batch_of([write(1, 2), write(3)]), decoder).declined == 2
 
