@@ -50,7 +50,7 @@ class Frames:
         return found.select(*table_of(kind))
 
     def _counted(self, counts: C, *named: Column) -> C:
-        """Add all rows to counts of nothing yet, by what they are named by; return these."""
+        """Add all rows to counts of nothing yet, by the columns that name them; return these."""
         totals = (
             F.count("*").alias("rows"),
             F.count_if(F.col("element") == 0).alias("messages"),
