@@ -1,7 +1,7 @@
 """Keys and rows of changes, which are JSON text, as the columns of a table.
 
-`fitted_texts` defines what becomes of one change. The native kernel makes the
-same columns of most changes, and leaves the others to it.
+`fitted_texts` defines what becomes of one change. The native kernel makes the same columns of most
+changes, and leaves the others to it.
 """
 
 from __future__ import annotations
