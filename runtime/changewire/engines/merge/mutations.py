@@ -71,7 +71,7 @@ def mutations_of(
     """Return what changes among rows of a log do; before images alone do nothing.
 
     What a row that moved leaves comes before all that is written; `gone` are deletes of keys that
-    updates left by their images. The shape of the table is needed where rows are written.
+    updates left by their images. The shape of the table is needed if rows are written.
     """
     chosen = pa.array(sorted(numbers), pa.int64())
     chosen = chosen.filter(pc.is_in(rows[EFFECT].take(chosen), pa.array(sorted(APPLIED))))
