@@ -93,7 +93,7 @@ class Streams:
         self._decoder = decoder
         self._can_be_read = True
         self._is_lasting = is_lasting
-        self._counts: Any = None
+        self._counts: Counts | None = None
 
     @property
     def rows(self) -> Stream:
@@ -112,10 +112,9 @@ class Streams:
         Raises:
             ConservationError: Decoded rows do not add up.
         """
-        if self._counts is None:
+        while self._counts is None:
             deque(self._decoded(), maxlen=0)
-        found: Counts = self._counts
-        return found
+        return self._counts
 
     def _tables(self) -> list[pa.Table]:
         """Return the rows of each kind, in the order of the kinds, from one reading."""

@@ -121,7 +121,7 @@ class BatchMerge(Batch):
 
     def _refuse_routes(self, routes: Routes) -> None:
         if routes.refused:
-            self.rows = with_reasons(self.rows, routes.refused)
+            self.rows: DataFrame = with_reasons(self.rows, routes.refused)
             self.refused.are_marked = True
         if self.options.tables.apply_truncates and self.facts.operations["truncate"]:
             is_lost = is_truncate() & F.col("sequence").isNull()
