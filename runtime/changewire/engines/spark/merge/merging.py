@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Final
@@ -76,17 +77,21 @@ class BatchMerge(Batch):
         if self.options.are_auto:
             columns = self.query.columns.of(self.rows, self.facts)
             sources = replace(sources, columns=columns)
-        found, refusals = plans(
-            routes,
-            partial(self._plan, sources),
-            _FATAL,
-        )
+        found, refusals = plans(routes, partial(self._plan, sources), _FATAL)
         self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
         accepted = self._accepted()
         batch = Batch(
             *(self.query, self.known, accepted, self.facts, self.log, self.partitions),
             befores=self._moved(accepted),
         )
+        for done in merge_parts(batch, self._parts(found, routes)):
+            self.tally.add(done.tally)
+            self.refused.by_place += done.refused
+
+    def _parts(
+        self, found: Mapping[Target, TablePlan[Shape]], routes: Routes
+    ) -> list[tuple[TablePart, There]]:
+        """Return the part of each table, which is made, or gets new columns."""
         flagged = {target for target, one in found.items() if one.settings.keeps_deleted}
         deleted = self.known.deleted(found, flagged)
         parts = []
@@ -107,9 +112,7 @@ class BatchMerge(Batch):
                 keeps_deleted=one.settings.keeps_deleted,
             )
             parts.append((part, self._made(part, one)))
-        for done in merge_parts(batch, parts):
-            self.tally.add(done.tally)
-            self.refused.by_place += done.refused
+        return parts
 
     def _plan(
         self, sources: BatchSources, target: Target, keys: list[RouteKey]
