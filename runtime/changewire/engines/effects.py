@@ -1,4 +1,4 @@
-"""The effects of the changes of a log on rows of tables."""
+"""The effects of the changes of a log on rows of tables, and keys that are named later."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ _Headers: TypeAlias = list[str | None] | dict[str, list[str | None]]
 class KcatEnvelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The object that ``kcat -J`` prints; the names are kcat's.
 
-    kcat writes `key` and `payload` always, null where there is none. It adds `key_error` or
-    `payload_error` to a null if it failed to turn bytes into text, and the ids of schemas to
-    content that it decoded. Headers are a flat list (name, value, name, value), or by an
+    kcat always writes `key` and `payload`, which are null if the record lacks them. It adds
+    `key_error` or `payload_error` to a null if it failed to turn bytes into text, and the ids of
+    schemas to content that it decoded. Headers are a flat list (name, value, name, value), or by an
     option a map from name to values.
     """
 

@@ -79,17 +79,22 @@ def replay(
             return replayed(spark, how, Decoder(decode_options), where)
 
         done = on_log(job, "replay", folder, packages, table_format, as_json=as_json)
-    found = done.dead_letters + done.refused + done.key_missing
     if as_json:
         Lines().write({**done._asdict(), "tables": dict(done.tables)})
     else:
-        keyed = f"{done.key_missing:,} changes got a key, " if done.key_missing else ""
-        say(
-            f"{max(found - done.left, 0):,} of {found:,} are valid now: "
-            f"{done.dead_letters:,} dead letters and "
-            f"{done.refused:,} refused changes were tried, {keyed}{done.left:,} are still open"
-        )
+        say(_summary(done))
     return REJECTED if done.left else VALID
+
+
+def _summary(done: "Replayed") -> str:
+    """Return what became of the elements that were tried, as one sentence."""
+    found = done.dead_letters + done.refused + done.key_missing
+    keyed = f"{done.key_missing:,} changes got a key, " if done.key_missing else ""
+    return (
+        f"{max(found - done.left, 0):,} of {found:,} are valid now: {done.dead_letters:,} dead "
+        f"letters and {done.refused:,} refused changes were tried, "
+        f"{keyed}{done.left:,} are still open"
+    )
 
 
 def _without_spark(

@@ -133,8 +133,8 @@ class Landing:
     ) -> int:
         """Append the rows that the log lacks, and return how many they are.
 
-        The commit gives transactions their numbers; without rows and numbers there is no
-        commit. A check is called with the version of the log that the commit follows.
+        The commit gives transactions their numbers; without rows and numbers nothing is committed.
+        A check is called with the version of the log that the commit follows.
         """
         log = self.log
         log.refresh()
