@@ -28,8 +28,9 @@ def kill_driver(_: Cluster, driver: subprocess.Popen[bytes], __: Random) -> int:
 
 
 def kill_executor(cluster: Cluster, _: subprocess.Popen[bytes], random: Random) -> int:
-    """Kill an executor; its worker starts another."""
-    return _kill(random.sample(_of(cluster, EXECUTOR), 1))
+    """Kill an executor; its worker starts another. After other faults there may be none yet."""
+    found = _of(cluster, EXECUTOR)
+    return _kill(random.sample(found, min(1, len(found))))
 
 
 def kill_python(cluster: Cluster, _: subprocess.Popen[bytes], __: Random) -> int:
