@@ -34,6 +34,7 @@ use pyo3::prelude::*;
 
 use border::guarded;
 use formats::Options;
+use json::times::Clocks;
 use kernel::State;
 use typed::FitType;
 
@@ -60,9 +61,10 @@ impl Kernel {
         row_image: Vec<(String, String)>,
         key_columns: Vec<(String, Vec<String>)>,
         column_families: Option<Vec<String>>,
-        time_zone: Option<String>,
+        time_zone: Option<Vec<(i64, Option<i32>)>>,
     ) -> PyResult<Self> {
         let none = || PyValueError::new_err("no kernel for this table");
+        let time_zone = time_zone.map(Clocks);
         let options = Options { row_image, key_columns, column_families, time_zone };
         let state = guarded(|| State::new(&tables, &options)).flatten().ok_or_else(none)?;
         Ok(Kernel { state: Mutex::new(state) })

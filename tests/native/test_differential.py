@@ -82,13 +82,10 @@ def examples(format: str) -> list[tuple[bytes | None, bytes | None]]:
 
 @pytest.mark.parametrize("options", CASES, ids=name_of)
 def test_examples(options: DecodeOptions) -> None:
-    """Rows of the examples are the same, and the kernel makes most of them.
-
-    It leaves rows with dates to Python if these are of another zone than UTC.
-    """
+    """Rows of the examples are the same, and the kernel makes most of them."""
     values, keys = zip(*examples(options.format), strict=True)
     found = compare(batch_of(values, keys), options)
-    assert found.share >= (LEAST if options.vendor["time_zone"] in {None, "UTC"} else 0.5)
+    assert found.share >= LEAST
     compare(batch_of(values, keys), options)
 
 

@@ -49,6 +49,7 @@ use serde_json::value::RawValue;
 use formats::Options;
 use json::names::Names;
 use json::scan::{LEVELS, Scan};
+use json::times::Clocks;
 use kernel::State;
 use typed::FitType;
 
@@ -203,7 +204,7 @@ fn state(target: &str, options: u8) -> State {
         row_image: vec![("*".to_owned(), if is_set(0) { "full" } else { "patch" }.to_owned())],
         key_columns: if is_set(3) { vec![("*".to_owned(), vec!["id".to_owned()])] } else { Vec::new() },
         column_families: is_set(4).then(|| vec!["f".to_owned()]),
-        time_zone: None,
+        time_zone: is_set(5).then(|| Clocks(vec![(0, Some(480)), (1_700_000_000, None)])),
     };
     State::new(&tables, &options).expect("a kernel")
 }

@@ -7,6 +7,7 @@ use super::values::ValueType;
 use super::{Adapter, Input, Notes, Options, Scratch};
 use crate::columns::{Columns, Name, Rest, RowImage};
 use crate::json::scan::Kind;
+use crate::json::times::{Clocks, write_time};
 use crate::rows::{Row, Written, key_of, old_key, write_row};
 use crate::table::Table;
 use crate::table::tape::{ABSENT, Message, Slot};
@@ -22,10 +23,8 @@ pub struct DataWorks {
     table: ChangeTable,
     ddl: Bound<1>,
     schemas: TableSchemas,
-    /// Whether dates are those of clocks in UTC; others are declined.
-    is_utc: bool,
-    /// Whether nothing says which clocks they are of.
-    is_assumed: bool,
+    /// The clocks that dates are of; without any they are read in UTC.
+    clocks: Option<Clocks>,
 }
 
 impl DataWorks {
@@ -37,8 +36,7 @@ impl DataWorks {
             ddl: Bound::named(table, "DdlStatement", ["text"])?,
             schemas: TableSchemas::new(table)?,
             table: ChangeTable::new(table, options)?,
-            is_utc: options.time_zone.as_deref().is_none_or(|zone| zone == "UTC"),
-            is_assumed: options.time_zone.is_none(),
+            clocks: options.time_zone.clone(),
         })
     }
 
@@ -61,16 +59,33 @@ impl DataWorks {
             match table.columns.next(name, &mut next) {
                 None => notes.push("undeclared-column"),
                 Some(_) if slot.kind == Kind::Null => {}
-                Some(Some(ValueType::Time(_))) if !self.is_utc => return Err(Why::Value),
-                Some(kind) => {
-                    if self.is_assumed && matches!(kind, Some(ValueType::Time(_))) {
-                        notes.push("date-read-in-utc");
-                    }
-                    return value(*kind, slot, message, out, notes);
+                Some(Some(ValueType::Time(unit))) => {
+                    return self.date(*unit, slot, message, out, notes).map(|()| false).ok_or(Why::Value);
                 }
+                Some(kind) => return value(*kind, slot, message, out, notes),
             }
             message.write(slot, out).map(|()| false)
         })
+    }
+
+    /// Write a date, of a unit of so many microseconds; `None` where Python must look.
+    fn date(
+        &self,
+        unit: i64,
+        slot: &Slot,
+        message: &Message,
+        out: &mut Vec<u8>,
+        notes: &mut Notes,
+    ) -> Option<()> {
+        if self.clocks.is_none() {
+            notes.push("date-read-in-utc");
+        }
+        let time = message.integer(slot)?.checked_mul(unit)?;
+        let minutes = self.clocks.as_ref().map_or(Some(0), |clocks| clocks.offset(time))?;
+        out.push(b'"');
+        write_time(time, minutes, out)?;
+        out.push(b'"');
+        Some(())
     }
 
     /// Write the key of a row, and the one before an update that moved the row to another.

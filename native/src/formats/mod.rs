@@ -16,6 +16,7 @@ mod values;
 
 use crate::columns::{Columns, Rest};
 use crate::json::names::Names;
+use crate::json::times::Clocks;
 use crate::rows::Row;
 use crate::table::Table;
 use crate::table::tape::{Message, Slot};
@@ -64,8 +65,8 @@ pub struct Options {
     /// Columns of keys by globs of sources; the first glob that matches counts.
     pub key_columns: Vec<(String, Vec<String>)>,
     pub column_families: Option<Vec<String>>,
-    /// Name of the zone whose clocks made times that have no zone.
-    pub time_zone: Option<String>,
+    /// The clocks that made times which have no zone.
+    pub time_zone: Option<Clocks>,
 }
 
 /// Return the adapter of a format; none if the kernel has none, or not for such a table.

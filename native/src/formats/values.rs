@@ -79,7 +79,7 @@ pub fn write_value(kind: ValueType, slot: &Slot, message: &Message, out: &mut Ve
         }
         (ValueType::Time(unit), _) => {
             out.push(b'"');
-            write_time(integer(slot, message, 64)?.checked_mul(unit)?, out)?;
+            write_time(integer(slot, message, 64)?.checked_mul(unit)?, 0, out)?;
             out.push(b'"');
             return Some(false);
         }

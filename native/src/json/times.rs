@@ -1,8 +1,8 @@
-//! Times as Python writes them: ISO 8601, in UTC.
+//! Times as Python writes them: ISO 8601.
 
 use std::io::Write;
 
-use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, SecondsFormat};
 
 use super::number::{digits, parsed};
 
@@ -23,9 +23,25 @@ pub fn write_date(days: i64, out: &mut Vec<u8>) -> Option<()> {
     is_date.then(|| write!(out, "{date}").ok())?
 }
 
-/// Write a time, of microseconds since 1970-01-01; `None` if Python has no such time.
-pub fn write_time(microseconds: i64, out: &mut Vec<u8>) -> Option<()> {
+/// Clocks of a time zone: offsets from UTC in minutes, each from a second since 1970-01-01 on; `None` where
+/// Python must look.
+#[derive(Clone)]
+pub struct Clocks(pub Vec<(i64, Option<i32>)>);
+
+impl Clocks {
+    /// Return the offset at a time, of microseconds since 1970-01-01.
+    pub fn offset(&self, microseconds: i64) -> Option<i32> {
+        let next = self.0.partition_point(|(from, _)| from.saturating_mul(MICROSECONDS) <= microseconds);
+        self.0.get(next.checked_sub(1)?)?.1
+    }
+}
+
+/// Write a time, of microseconds since 1970-01-01, as a clock shows it that is so many minutes ahead of UTC;
+/// `None` if Python has no such time.
+pub fn write_time(microseconds: i64, minutes: i32, out: &mut Vec<u8>) -> Option<()> {
+    let clock = FixedOffset::east_opt(minutes.checked_mul(60)?)?;
     let time = DateTime::from_timestamp_micros(microseconds).filter(|_| TIMES.contains(&microseconds))?;
+    let time = time.with_timezone(&clock);
     let is_whole = microseconds % MICROSECONDS == 0;
     let digits = if is_whole { SecondsFormat::Secs } else { SecondsFormat::Micros };
     out.extend_from_slice(time.to_rfc3339_opts(digits, true).as_bytes());

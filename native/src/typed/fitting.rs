@@ -177,7 +177,7 @@ fn write(kind: &ColumnKind, store: &Store, text: &[u8], out: &mut Vec<u8>) -> Op
         }
         (ColumnKind::Time(is_clock), Store::Integers(store)) if text != b"null" => {
             out.push(b'"');
-            write_time(store.value?, out)?;
+            write_time(store.value?, 0, out)?;
             if *is_clock {
                 out.pop();
             }

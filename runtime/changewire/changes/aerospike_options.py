@@ -33,7 +33,7 @@ class AerospikeKeywords(TypedDict, total=False):
             help="Check digests of Aerospike records: {}.",
             metavar="WAY",
             check=_check_library,
-            in_kernel=False,
+            in_kernel=None,
         ),
     ]
     metadata_key: Annotated[
@@ -42,7 +42,7 @@ class AerospikeKeywords(TypedDict, total=False):
             default="",
             help="Name of the metadata of Aerospike messages in flat JSON.",
             metavar="NAME",
-            in_kernel=False,
+            in_kernel=None,
         ),
     ]
     blob_bins: Annotated[
@@ -52,6 +52,6 @@ class AerospikeKeywords(TypedDict, total=False):
             help="Bin that has bytes, of Aerospike messages in flat JSON; repeatable.",
             metavar="BIN",
             flag="--blob-bin",
-            in_kernel=False,
+            in_kernel=None,
         ),
     ]

@@ -11,16 +11,11 @@ from changewire.changes import dataworks_schema
 from changewire.changes.adapters import Adapter
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import BEFORE
+from changewire.changes.clocks import on_the_clock, time_zone
 from changewire.changes.dataworks_options import DataWorksKeywords
 from changewire.changes.dataworks_rows import INT64, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
-from changewire.changes.values import (
-    READ_IN_UTC,
-    MismatchError,
-    key_of,
-    on_the_clock,
-    time_zone,
-)
+from changewire.changes.values import READ_IN_UTC, MismatchError, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
 from changewire_messages import dataworks_json as wire

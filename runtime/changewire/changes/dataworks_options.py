@@ -2,7 +2,7 @@
 
 from typing import Annotated, TypedDict
 
-from changewire.changes.values import time_zone
+from changewire.changes.clocks import offsets_of, time_zone
 from changewire.changes.vendor_options import Declaration
 
 
@@ -23,5 +23,6 @@ class DataWorksKeywords(TypedDict, total=False):
             "it they are read in UTC, and counted.",
             metavar="NAME",
             check=time_zone,
+            in_kernel=offsets_of,
         ),
     ]

@@ -6,6 +6,11 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 
+def as_given(value: Any) -> Any:
+    """Return a value."""
+    return value
+
+
 class Declaration(NamedTuple):
     """An option of a vendor, in its annotation; name and type are those of the key.
 
@@ -15,7 +20,8 @@ class Declaration(NamedTuple):
         metavar: What the command line calls the value.
         flag: Flag of the command line, unless it is the name of the option.
         check: Raises ValueError or ImportError if a value that is given cannot be used.
-        in_kernel: Whether the native kernel supports it; otherwise Python decodes if it is given.
+        in_kernel: Returns what the native kernel takes for a value; None if it does not support the
+            option, and then Python decodes if it is given.
     """
 
     default: Any
@@ -23,7 +29,7 @@ class Declaration(NamedTuple):
     metavar: str
     flag: str = ""
     check: Callable[[Any], object] | None = None
-    in_kernel: bool = True
+    in_kernel: Callable[[Any], Any] | None = as_given
 
 
 @dataclass(frozen=True)

@@ -197,24 +197,20 @@ def kernel_of(options: DecodeOptions, fit: RowFit | None = None) -> Kernel | Non
     """
     native = installed()
     tables = tables_of(options.format)
-    if native is None or not tables or _needs_python(options):
+    given = without_defaults(options.vendor)
+    takes = {name: VENDOR_OPTIONS[name].declaration.in_kernel for name in given}
+    if native is None or not tables or None in takes.values():
         return None
     try:
         found = native.Kernel(
             [*tables.items()],
             row_image=ordered_images(options.row_image),
             key_columns=ordered_keys(options.key_columns),
-            **without_defaults(options.vendor),
+            **{name: take(given[name]) for name, take in takes.items() if take is not None},
         )
     except (TypeError, ValueError):  # it has no adapter for a format, or not for such a table
         return None
     return Kernel(found, fit)
-
-
-def _needs_python(options: DecodeOptions) -> bool:
-    """Return whether an option is given that the kernel does not support."""
-    given = without_defaults(options.vendor)
-    return not all(VENDOR_OPTIONS[name].declaration.in_kernel for name in given)
 
 
 def installed() -> Any:

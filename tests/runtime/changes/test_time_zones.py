@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.runtime.changes.dataworks import change
 
-from changewire.changes.values import on_the_clock, time_zone
+from changewire.changes.clocks import on_the_clock, time_zone
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 ZONES = ("Asia/Shanghai", "America/Sao_Paulo", "Asia/Kolkata", "Europe/London", "Pacific/Apia")
