@@ -1,9 +1,9 @@
 use super::text;
-use crate::json::times::{DAY, read_date, read_time, write_date, write_time};
+use crate::json::times::{Clocks, DAY, read_date, read_time, write_date, write_time};
 
 fn time(microseconds: i64) -> Option<String> {
     let mut out = Vec::new();
-    write_time(microseconds, &mut out).map(|()| text(&out).to_owned())
+    write_time(microseconds, 0, &mut out).map(|()| text(&out).to_owned())
 }
 
 /// Times are ISO 8601 in UTC, with microseconds if there are some.
@@ -22,6 +22,26 @@ fn writes_times() {
     }
     assert_eq!(time(253_402_300_800_000_000), None);
     assert_eq!(time(-62_135_596_800_000_001), None);
+}
+
+/// A clock that is ahead of UTC, or behind it, has its offset from the second on from which it is known.
+#[test]
+fn writes_clocks() {
+    let clocks = Clocks(vec![(0, Some(480)), (10, None), (20, Some(-210))]);
+    let second = 1_000_000;
+    let cases = [
+        (-1, None),
+        (0, Some("1970-01-01T08:00:00+08:00")),
+        (10 * second - 1, Some("1970-01-01T08:00:09.999999+08:00")),
+        (10 * second, None),
+        (20 * second, Some("1969-12-31T20:30:20-03:30")),
+    ];
+    for (microseconds, expected) in cases {
+        let mut out = Vec::new();
+        let written =
+            clocks.offset(microseconds).and_then(|minutes| write_time(microseconds, minutes, &mut out));
+        assert_eq!(written.map(|()| text(&out)), expected);
+    }
 }
 
 /// Times are read in the form of RFC 3339, with their offsets, and in no other.
