@@ -22,6 +22,7 @@ def main() -> None:
     """
     # Read when pyarrow is imported: unlike the other pools this one gives memory back at once.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    _open_closed()
     try:
         import_module("rich")  # before a command has begun that needs it
         from changewire.cli.app import app
@@ -37,4 +38,15 @@ def main() -> None:
         sys.exit(_INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever it is, 1 is the code of rejected messages
         report(error)
+        sys.exit(_UNABLE)
+
+
+def _open_closed() -> None:
+    """Open standard streams that whoever started the program has closed; results need theirs."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stdout is None:
+        sys.stderr.write("standard output is closed\n")
         sys.exit(_UNABLE)

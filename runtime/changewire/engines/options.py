@@ -173,8 +173,12 @@ class FileRun:
         shape: Shape of the files.
         packages: Maven coordinates of connectors; None for those that the session has.
         show_values: Whether the first dead letters show the start of their values.
+        max_dead_letters: Greatest number or share of dead letters; None for any.
         progress: Gets the number of messages so far; in Spark it is not called.
         notice: Gets a line for each batch that Spark merges into tables.
+
+    Raises:
+        ValueError: The limit is not valid.
     """
 
     decode_options: DecodeOptions
@@ -184,8 +188,13 @@ class FileRun:
     shape: str = "auto"
     packages: str | None = None
     show_values: bool = False
+    max_dead_letters: Limit | None = None
     progress: Callable[[int], None] | None = None
     notice: Listener | None = None
+
+    def __post_init__(self) -> None:
+        """Check the limit."""
+        check_limit(self.max_dead_letters)
 
 
 class TableKeywords(TypedDict, total=False):

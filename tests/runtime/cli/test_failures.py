@@ -140,6 +140,26 @@ def test_a_full_standard_error_is_no_rejection(mixed: Path) -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("closed", "code", "has_data"), [("<&-", 0, False), (">&-", 2, False), ("2>&-", 1, True)]
+)
+def test_streams_that_are_closed(mixed: Path, closed: str, code: int, *, has_data: bool) -> None:
+    """No input is an empty one, results need an output, and notices never become results."""
+    command = shlex.join(
+        [*COMMAND, "decode", "-f", FORMAT, *([] if "<" in closed else [str(mixed)])]
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"{command} {closed}"],  # noqa: S607 - the system's own
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    assert all(line.startswith(b"{") for line in done.stdout.splitlines())
+    assert bool(done.stdout) == has_data
+    assert (b"standard output is closed" in done.stderr) == (code == 2)
+
+
 def test_an_output_below_a_file_is_one_sentence(program: Program, good: Path) -> None:
     """A folder that cannot be made is named with the reason."""
     output = good / "below"

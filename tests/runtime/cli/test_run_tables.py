@@ -203,6 +203,20 @@ def test_too_many_dead_letters_end_a_run(run: Callable[..., Ended], mixed: Path)
     assert not Path("lake").exists()
 
 
+@pytest.mark.parametrize("engine", ["python", "spark"])
+def test_too_many_dead_letters_end_a_run_without_tables(
+    cli: Cli, mixed: Path, tmp_path: Path, engine: str
+) -> None:
+    """A log alone gets nothing of the batch either."""
+    places = ("--engine", engine, "--output", tmp_path / "out", mixed)
+    ended = cli("run", "-f", FORMAT, *places, "--max-dead-letters", "1")
+    assert ended.exit_code == 2
+    assert "Nothing of the batch was written" in " ".join(ended.stderr.split())
+    assert not [*tmp_path.rglob("*.parquet")]
+    assert cli("run", "-f", FORMAT, *places, "--max-dead-letters", "x").exit_code == 2
+    assert cli("run", "-f", FORMAT, *places, "--max-dead-letters", "50%").exit_code == 0
+
+
 def test_rows_are_flagged_by_option(run: Callable[..., Ended], good: Path) -> None:
     """Deleted rows stay with ``--deletes flag``; a view needs Spark."""
     assert run(good, "--default-table", "none", "--deletes", "flag").exit_code == 0

@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Annotated, Any, TypeAlias
 
-from changewire.cli.arguments import merged_tables, row_schema_of
+import typer
+
+from changewire.cli.arguments import limit_of, merged_tables, row_schema_of
 from changewire.cli.config import Config
 from changewire.cli.ending import ending
 from changewire.cli.fail_on import ALL, FailOn
@@ -62,13 +64,18 @@ def run(
     """
     del config  # it gave the other options their values
     tables = merged_tables(target, flags, elements_as, max_dead_letters)
-    asked = FileRun(
-        decode_options_of(format, flags, tables=tables, elements_as=elements_as),
-        tables,
-        row_schema=row_schema_of(flags["row_schema"], "json") if tables is None else "json",
-        engine=engine,
-        shape=shape,
-        show_values=show_values,
-    )
+    decode_options = decode_options_of(format, flags, tables=tables, elements_as=elements_as)
+    try:
+        asked = FileRun(
+            decode_options,
+            tables,
+            row_schema=row_schema_of(flags["row_schema"], "json") if tables is None else "json",
+            engine=engine,
+            shape=shape,
+            show_values=show_values,
+            max_dead_letters=limit_of(max_dead_letters),
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     job = partial(land_files, inputs, output, asked, as_json=as_json)
     return run_job(job, output, fail_on, as_json=as_json)

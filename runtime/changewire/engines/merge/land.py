@@ -47,7 +47,7 @@ def land(files: Sequence[str], log: str, asked: FileRun) -> Outcome:
     columns = log_schema(decoder.schema())
     tally = Tally(decoder, show_values=asked.show_values, progress=asked.progress)
     there = AppendedLog(log, columns)
-    landing = Landing(there, asked.decode_options)
+    landing = Landing(there, asked.decode_options, asked.max_dead_letters)
     landed(landing, files, tally, shape=asked.shape, stdin=f"{_STDIN}#{uuid4().hex}")
     if there.version < 0:
         there.append(columns.empty_table())

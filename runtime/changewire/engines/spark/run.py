@@ -91,7 +91,7 @@ def run_files(files: Sequence[str], output: str, asked: FileRun) -> Outcome:
         frames = frames_by(asked.decode_options, read, asked.row_schema)
         merge = _begun(spark, log, output, asked)
     ready = time.perf_counter()
-    check = merge and _check_of(merge[0], asked.decode_options)
+    check = _check_of(asked, merge and merge[0])
     landed = written(frames, log, show_values=asked.show_values, check=check)
     applied = merge and _applied(spark, *merge, StreamListener(asked.notice))
     return Outcome(
@@ -125,14 +125,17 @@ def _begun(
 
 
 def _check_of(
-    options: ApplyOptions, decode_options: DecodeOptions
-) -> Callable[[DataFrame, Counts], None]:
-    """Return what checks elements before they are landed for tables."""
-    keys = KeyRule(decode_options.key_columns, is_chosen(options.routing))
+    asked: FileRun, options: ApplyOptions | None
+) -> Callable[[DataFrame, Counts], None] | None:
+    """Return what checks elements before they are landed; options are those of tables."""
+    if options is None and asked.max_dead_letters is None:
+        return None
 
     def check(rows: DataFrame, counts: Counts) -> None:
-        check_dead_letters(options.tables.max_dead_letters, counts, rows)
-        keys.check(rows, options.log)
+        check_dead_letters(asked.max_dead_letters, counts, rows)
+        if options is not None:
+            keys = KeyRule(asked.decode_options.key_columns, is_chosen(options.routing))
+            keys.check(rows, options.log)
 
     return check
 
