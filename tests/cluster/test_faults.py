@@ -7,8 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.chaos.messages import COLLIDING
 from tests.cluster.faults import FAULTS, NEEDED, missing_kills
 from tests.cluster.machines import Cluster
+from tests.cluster.topic import TABLES
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,8 @@ def test_an_executor_that_is_not_there_yet_is_not_killed(tmp_path: Path) -> None
 def test_a_run_draws_all_that_must_be_killed() -> None:
     """What a run must have killed is among what it kills."""
     assert {*NEEDED} <= {*FAULTS}
+
+
+def test_no_table_of_a_run_is_one_that_is_refused() -> None:
+    """What is expected of changes of that table is that they are refused."""
+    assert COLLIDING not in TABLES

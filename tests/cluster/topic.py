@@ -9,7 +9,7 @@ from tests.support.topics import create, produce
 
 from changewire.framing import Record
 
-TABLES: Final = ("users", "orders", "items", "payments")
+TABLES: Final = ("customers", "orders", "items", "payments")
 ROWS: Final = 2000
 AT_ONCE: Final = 20_000
 """Messages that are produced together: the producer holds no more than 100,000."""
