@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.native.differential import batch_of, kernel, needs_kernel, rows
 from tests.native.test_differential import CASES, examples, name_of
+from tests.native.test_images import update
 from tests.runtime.engines.merge.messages import EXACT, message
 
 from changewire.changes.decode_options import DecodeOptions
@@ -79,6 +80,16 @@ def test_a_patch() -> None:
     assert [one[0] for one in effects(values, options)[0]] == ["patch", "delete"]
     options = DecodeOptions("lindorm-json", row_image="keys", key_columns=["id"])
     assert [one[0] for one in effects(values, options)[0]] == ["keys", "delete"]
+
+
+@pytest.mark.parametrize("row_image", ["full", "patch", "keys"])
+def test_images_without_columns(row_image: Any) -> None:
+    """If the image after is not whole, the one before has the columns of the key that it lacks."""
+    images: Sequence[tuple[Any, Any]] = (({"id": 1}, {}), ({}, {"id": 1}), ({}, {}))
+    values = [update(*pair) for pair in images]
+    found = effects(values, DecodeOptions("dataworks-json", row_image=row_image))
+    nothing, one = ("none", None, None), (row_image, '{"id":1}', None)
+    assert found == ([nothing if row_image == "full" else one, one, nothing], 0)
 
 
 @pytest.mark.parametrize(("row_image", "effect"), [("full", "before"), ("patch", "none")])

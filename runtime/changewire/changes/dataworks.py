@@ -104,7 +104,7 @@ def dataworks_changes(
         after = _on_clocks(after, payload.after, zone, used)
     row = before if after is None else after
     image = options.image_of(table.source)
-    if before and after and image != "full":
+    if before and after is not None and image != "full":
         row = {**before, **after}  # the key need not be among what changed
     names = (
         () if row is None else key_columns(table, row, options.keys_of(table.source), used, issues)
