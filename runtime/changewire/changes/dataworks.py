@@ -1,6 +1,6 @@
 """DataWorks messages to changes: before and after images, with the types declared next to them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -45,11 +45,15 @@ def key_columns(
     if not table.primary_key:
         return next(((name,) for name in HIDDEN_KEYS if name in row), ())
     found: list[str] = []
+    columns = {*table.readers, *row}
+    folded: dict[str, list[str]] = {}
     for place, name in enumerate(table.primary_key):
-        fits = _columns(name, {*table.readers, *row})
-        if fits == [name]:
+        if name in columns:
             found.append(name)
-        elif len(fits) == 1:
+            continue
+        folded = folded or _folded(columns)  # made once, as a key may have many columns
+        fits = folded.get(name.lower(), [])
+        if len(fits) == 1:
             used.append("primary-key-case")
             found += fits
         elif table.readers:  # otherwise nothing says which columns there are
@@ -57,12 +61,12 @@ def key_columns(
     return found if len(found) == len(table.primary_key) else ()
 
 
-def _columns(name: str, columns: Collection[str]) -> list[str]:
-    """Return the column of a name; without one, those that differ from it in case only."""
-    if name in columns:
-        return [name]
-    folded = name.lower()
-    return [column for column in columns if column.lower() == folded]
+def _folded(columns: Iterable[str]) -> dict[str, list[str]]:
+    """Return the columns that differ in case only, by what they have in common."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        found.setdefault(column.lower(), []).append(column)
+    return found
 
 
 def _no_column(name: str, place: int, fits: list[str]) -> Issue:

@@ -1,6 +1,7 @@
 """DataWorks messages as changes."""
 
 from datetime import datetime, timezone
+from time import process_time
 from typing import Any
 
 import pytest
@@ -111,6 +112,16 @@ def test_a_primary_key_in_another_case() -> None:
     assert found.after == MOVED
     undeclared = change("INSERT", types={}, primary_key=["ID"], after={"id": 1})
     assert undeclared.key == {"id": 1}
+
+
+def test_a_key_of_many_columns() -> None:
+    """Columns are compared with all names of a key at once, not with each of them."""
+    names = [f"ID{i}" for i in range(8_000)]
+    row = {name.lower(): 1 for name in names}
+    start = process_time()
+    found = change("INSERT", types={}, primary_key=names, after=row)
+    assert process_time() - start < 3
+    assert found.key == row
 
 
 def test_a_name_that_a_column_has_is_that_column() -> None:
