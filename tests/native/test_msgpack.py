@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from typing import Any
 
 import msgpack
@@ -57,7 +58,7 @@ def test_what_is_left_to_python(bin: list[Any]) -> None:
     assert found.declined == 1
 
 
-@pytest.mark.parametrize("key", [None, 1, -5, "k", b"k", 1.5], ids=repr)
+@pytest.mark.parametrize("key", [None, 1, -5, "k", b"k", 1.5, inf, nan], ids=repr)
 @pytest.mark.parametrize("set", ["s", None], ids=repr)
 @pytest.mark.parametrize("flags", [0, 1, 6], ids=str)
 def test_deletes(key: Any, set: str | None, flags: int) -> None:

@@ -31,7 +31,7 @@ const TYPES: [(&str, &[Kind]); 7] = [
     ("null", &[Kind::Null]),
     ("boolean", &[Kind::True, Kind::False]),
     ("integer", &[Kind::Integer]),
-    ("number", &[Kind::Integer, Kind::Float]),
+    ("number", &[Kind::Integer, Kind::Float, Kind::NotFinite]),
     ("string", &[Kind::Text, Kind::Escaped]),
     ("array", &[Kind::Array]),
     ("object", &[Kind::Object]),
@@ -56,7 +56,7 @@ impl Condition {
             Condition::Not(condition) => !condition.holds(slot, message)?,
             Condition::Type(kinds) => kinds.contains(&slot.kind),
             Condition::Constants(texts) => texts.iter().any(|text| text == message.raw(slot)),
-            Condition::Within(_) if slot.kind == Kind::Float => return None,
+            Condition::Within(_) if matches!(slot.kind, Kind::Float | Kind::NotFinite) => return None,
             Condition::Within(bounds) => slot.kind != Kind::Integer || bounds.contains(&slot.value),
             Condition::Pattern(_) if !slot.is_text() => true,
             Condition::Pattern(pattern) => {

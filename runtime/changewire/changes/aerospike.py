@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from changewire.changes.adapters import Adapter
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
+from changewire.changes.aerospike_particles import show_user_key
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by, source_of
 from changewire.changes.decode_options import DecodeOptions
@@ -65,11 +66,13 @@ def delete_of(record_key: bytes, options: DecodeOptions, key_of: Callable[[Any],
         issue = Issue("", "batch", "key", "the key of one record", found)
         raise DecodeError(options.format, [issue])
     key = key_of(found)
+    attributes = {**table.attributes_of_key(key), "tombstone": True}
+    show_user_key(attributes)
     return ChangeRow(
         op="delete",
         source=source_of(table.SYSTEM, *table.source_of_key(key)),
         key={KEY_COLUMN: key.digest},
-        attributes={**table.attributes_of_key(key), "tombstone": True},
+        attributes=attributes,
     )
 
 

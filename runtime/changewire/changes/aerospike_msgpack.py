@@ -12,7 +12,7 @@ from changewire.changes.aerospike import (
     duplicate_bin,
 )
 from changewire.changes.aerospike_digest import KEY_COLUMN, check_digest
-from changewire.changes.aerospike_particles import PLAIN, column_value, note
+from changewire.changes.aerospike_particles import PLAIN, column_value, note, show_user_key
 from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by
 from changewire.changes.decode_options import DecodeOptions
@@ -37,6 +37,7 @@ def aerospike_msgpack_changes(
         # The decoder may have had more of the stack left.
         raise DecodeError(wire.FORMAT, [too_deep("msgpack")]) from None
     check_digest(row, message, ("payload", "key"), options.vendor["check_digests"])
+    show_user_key(row.attributes)  # a digest is of the number
     return row
 
 

@@ -44,6 +44,13 @@ def column_value(type: int, value: Any) -> Any:
     return value if isinstance(value, (bytes, int, str, bool)) else json_form(value)
 
 
+def show_user_key(attributes: dict[str, Any]) -> None:
+    """Make text of a user key that is not a number or infinite: JSON has no number for it."""
+    key = attributes["user_key"]
+    if type(key) is float:
+        attributes["user_key"] = json_form(key)
+
+
 def _particle(value: Ext | ExtKey) -> Any:
     """Return a particle inside a list or a map: the code of its extension type is its type."""
     if value.code == wire.GEOJSON_BIN and isinstance(value, Ext):

@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -149,6 +150,16 @@ def test_deletes(key: Any, meta: Any, durable: Any) -> None:
     assert one == other
     one, other = of_both(key, head, [int(durable)])
     assert one == other
+
+
+@pytest.mark.parametrize(("key", "text"), [(inf, "Infinity"), (-inf, "-Infinity"), (nan, "NaN")])
+def test_a_user_key_that_json_has_no_number_for(key: float, text: str) -> None:
+    """It is text in the change, also of a tombstone; its digest is that of the number."""
+    place = ["ns", "set", cw.digest("set", key), key]
+    message = cw.decode(encode([1, 1, [place, 1, 0, 5, []]]), format="aerospike-msgpack")
+    (change,) = cw.changes(message, check_digests="reject")
+    tombstone = cw.delete_by_key(encode(place), format="aerospike-msgpack")
+    assert [one.attributes["user_key"] for one in (change, tombstone)] == [text, text]
 
 
 def test_two_bins_of_one_name_are_refused_with_their_place() -> None:
