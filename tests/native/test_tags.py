@@ -49,6 +49,16 @@ def test_tag_at_any_place(format: str) -> None:
     assert compare(batch_of(values), OPTIONS[format]).declined == 0
 
 
+def test_a_known_text_with_escapes() -> None:
+    """Text that a leniency compares may be written with escapes: Python reads such a message."""
+    message = json.loads(JSON_FORMATS["lindorm-json"].good)
+    message["payload"]["source"]["version"] = "v1.0"
+    value = _text(message)
+    assert value.count(b'"v1.0"') == 1
+    values = [value, value.replace(b"v1.0", rb"v1\u002e0"), value.replace(b"v1.0", b"v9")]
+    assert compare(batch_of(values), OPTIONS["lindorm-json"]).declined == 1
+
+
 @pytest.mark.parametrize("format", OPTIONS)
 def test_what_looks_like_the_tag(format: str) -> None:
     """A column of a row, or an unknown property, may have the name of the tag, and any value."""

@@ -55,6 +55,8 @@ impl Condition {
             }
             Condition::Not(condition) => !condition.holds(slot, message)?,
             Condition::Type(kinds) => kinds.contains(&slot.kind),
+            // Written otherwise it may be the same text.
+            Condition::Constants(_) if slot.kind == Kind::Escaped => return None,
             Condition::Constants(texts) => texts.iter().any(|text| text == message.raw(slot)),
             Condition::Within(_) if matches!(slot.kind, Kind::Float | Kind::NotFinite) => return None,
             Condition::Within(bounds) => slot.kind != Kind::Integer || bounds.contains(&slot.value),
