@@ -97,6 +97,8 @@ def _issues(message: object, family: GeneratedFamily) -> list[Issue] | None:
         has_half = first and 2 * len(names & first.keys()) >= len(first)
         if not (has_half if family.flat is None else family.flat[0] in first):
             return None
+    elif not isinstance(first, list):
+        return None
     issues = family.errors(message, "batch" if is_batch else "message")
     if not isinstance(first, dict):
         # An issue without a pointer is of the whole array.

@@ -77,11 +77,17 @@ def test_messagepack_is_held_against_its_positions() -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["{}", "[]x", '{"event": "login", "user": 7}', '"text"', "3", "[1, 2]"]
+    "message",
+    [
+        *("{}", "[]x", '{"event": "login", "user": 7}', '"text"', "3", "[1, 2]"),
+        *("[5]", "[1.5]", "[null]", "[true]", '["text"]', "[[]]"),
+    ],
 )
 def test_a_message_of_another_kind_is_near_to_no_format(message: str) -> None:
     """What has little in common with any format is not compared with one."""
-    assert "nearest" not in refusal(message).expected
+    error = refusal(message)
+    assert error.code != "internal-error"
+    assert "nearest" not in error.expected
 
 
 @pytest.mark.parametrize(
