@@ -80,12 +80,17 @@ _names_of = msgspec.json.Decoder(
 _elements_of = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
+_FEW = 64
+"""Names for each of which a text is searched: for many of them that takes longer than parsing."""
+
+
 def entry_twice(text: bytes, obj: Mapping[str, Any]) -> str | None:
     """Return a name that occurs twice at the root of JSON text, of which `obj` was parsed.
 
     Most texts show at a glance that none does: they have no escapes, and no other text is a name.
     """
-    if b"\\" not in text and all(text.count(b'"%b"' % name.encode()) == 1 for name in obj):
+    is_plain = len(obj) <= _FEW and b"\\" not in text
+    if is_plain and all(text.count(b'"%b"' % name.encode()) == 1 for name in obj):
         return None
     seen: set[str] = set()
     for name in map(str.__str__, _names_of(text)):
