@@ -100,9 +100,13 @@ def _changes(zone: ZoneInfo) -> Iterator[int]:
     each = range(_seconds(_JAVA_FIRST), _seconds(_LAST), _STEP)
     for (start, old), (end, new) in pairwise((at, _offset_at(at, zone)) for at in each):
         if new != old:
-            yield start + bisect_left(
-                range(start, end), x=True, key=lambda at, old=old: _offset_at(at, zone) != old
-            )
+            yield _change(range(start, end), new, zone)
+
+
+def _change(seconds: range, new: timedelta, zone: ZoneInfo) -> int:
+    """Return the first second with a new offset; it is the one behind all if none of them has."""
+    count = bisect_left(seconds, x=True, key=lambda at: _offset_at(at, zone) == new)
+    return seconds.start + count
 
 
 def _offset_at(seconds: int, zone: ZoneInfo) -> timedelta:
