@@ -91,6 +91,13 @@ def keeps_deleted(properties: Mapping[str, str], deletes: Deletes | None) -> boo
     return (deletes or properties.get(KEPT_DELETES)) == "flag"
 
 
+def made_with(properties: Mapping[str, str], *, is_owned: bool) -> Deletes | None:
+    """Return the fate of deleted rows that a table keeps; None if its owner has none yet."""
+    if keeps_deleted(properties, None):
+        return "flag"
+    return "remove" if is_owned else None
+
+
 def keys_in(properties: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return the columns of a table's key by its properties; None if they are not known."""
     keys = property_value(properties.get(KEYS))

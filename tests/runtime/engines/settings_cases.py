@@ -107,6 +107,7 @@ OTHERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"partition_by": ["kind"]}, "and `tables` asks for partition_by ['kind']: a table keeps"),
     ({"partition_by": []}, "and `tables` asks for no partitions: a table keeps what it was made"),
     ({"columns": {HOSTILE: "string"}}, "is date, and `tables` says string: a table keeps what it"),
+    ({"deletes": "remove"}, "was made with deletes='flag', and deletes='remove' is asked for: a"),
 )
 """Settings that a table with those of `LAID_OUT` does not have, and why they are an error."""
 

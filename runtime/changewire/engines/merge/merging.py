@@ -170,6 +170,7 @@ class Merges:
                     *(target, table.columns(), table.keys, table.named, table.has_text),
                     given=table.how.given,
                     layout=table.layout,
+                    deletes=table.deletes,
                 )
             plan = table_plan(found, keys, sources, options, settings, DeltaRsRules())
             if table is not None and plan.shape is not None:

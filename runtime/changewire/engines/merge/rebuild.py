@@ -74,7 +74,7 @@ def rebuild(
     statement changed them without messages, `where` makes the tables of what came since. With
     `row_schema` tables get other columns: those that it says by all these changes, also by the ones
     that a table refused. Columns that nothing in the log names stay as they are. With `settings`
-    tables also get other partitions and properties. With `row_schema` properties follow in a second
+    tables also get other partitions and properties. Properties that change follow in a second
     commit: delta-rs sets none when it replaces rows. If only the first was written, the next run
     says so; rebuild the table again then.
 
@@ -149,8 +149,8 @@ class Rebuild:
     def __call__(self, target: Target) -> None:
         """Give a table the rows that the log says."""
         shape, settings = retried(target.name, partial(self._rebuilt, target))
-        if self.has_new_columns:
-            retried(target.name, partial(set_row_properties, target.name, shape, settings))
+        rows = shape if self.has_new_columns else None
+        retried(target.name, partial(set_row_properties, target.name, rows, settings))
 
     def _rebuilt(self, target: Target) -> tuple[Shape, Settings]:
         table = table_there(target.name, self.log)
@@ -289,14 +289,21 @@ def replace_rows(
         )
 
 
-def set_row_properties(name: str, shape: Shape, settings: Settings) -> None:
-    """Let a table say how it has its rows: delta-rs replaces rows without their properties."""
+def set_row_properties(name: str, shape: Shape | None, settings: Settings) -> None:
+    """Let a table say how it has its rows: delta-rs replaces rows without their properties.
+
+    Without a shape it is only said what becomes of deleted ones.
+    """
     table = delta.opened(name)
     if table is None:
         raise OutputError(f"{name}: it was dropped meanwhile")
-    columns = shape.schema if shape.is_typed else None
-    found = {**settings.properties, KEYS: property_text([*shape.keys])}
-    found |= deletes_in(table.metadata().configuration, settings.deletes)
-    found |= row_properties(shape.how, columns, shape.schema.names)
+    properties = table.metadata().configuration
+    found = deletes_in(properties, settings.deletes)
+    if shape is not None:
+        columns = shape.schema if shape.is_typed else None
+        found |= {**settings.properties, KEYS: property_text([*shape.keys])}
+        found |= row_properties(shape.how, columns, shape.schema.names)
+    if found.items() <= properties.items():
+        return
     with delta.reported(name):
         table.alter.set_table_properties(found, raise_if_not_exists=False)

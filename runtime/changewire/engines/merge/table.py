@@ -19,6 +19,7 @@ from changewire.engines.applied import (
     has_text_rows,
     keeps_deleted,
     keys_in,
+    made_with,
     owned_by,
     owner_in,
 )
@@ -76,6 +77,7 @@ class LocalTable:
         self.named: frozenset[str] | None = columns_in(properties)
         self.owner: str | None = owner_in(properties)
         self.is_owned: bool = self.owner == log
+        self.deletes: Deletes | None = made_with(properties, is_owned=self.is_owned)
         self.how: RowOptions = rows_in(properties)
         self.has_text: bool = has_text_rows(self.names, properties)
         self.name: str = name

@@ -146,8 +146,10 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     if is_json:
         if settings.laid_out_by and settings.layout != table.layout:
             return unusable(routes, _layout_refusal("its rows are JSON text"))
+        _check_deletes(table, settings)
         return TablePlan(rules.shape(None, (), how), settings=settings)
     _check_layout(table, settings)
+    _check_deletes(table, settings)
     keys = table.keys or first_keys(routes, sources)
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
@@ -311,6 +313,21 @@ def _check_layout(table: TableThere, settings: Settings) -> None:
         return
     text = f"it has {has.text}, and `tables` asks for {asked.text}"
     raise OutputError(f"{table.target.name}: {text}: {_REBUILT}")
+
+
+def _check_deletes(table: TableThere, settings: Settings) -> None:
+    """Check that an existing table has the fate of deleted rows that is asked of it.
+
+    Rows that were removed have no flag, and the log is not asked for deletes of flagged ones.
+    """
+    has, asked = table.deletes, settings.deletes
+    if has is None or has == asked:
+        return
+    raise OutputError(
+        f"{table.target.name}: it was made with deletes={has!r}, and deletes={asked!r} is asked "
+        f"for: a table keeps what it was made with until `rebuild` with deletes={asked!r} "
+        "changes it"
+    )
 
 
 def _layout_refusal(fault: str) -> Refusal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from changewire.engines.partitions import Layout
+from changewire.engines.settings import Deletes
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.types import StructJson
 from changewire.tables.names import Target
@@ -48,7 +49,8 @@ class TableThere(NamedTuple):
 
     `named` are the columns that may be written although the batch does not name them, None for all;
     `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave;
-    `layout` is None if the table is made or replaced, or if nothing else is asked of it.
+    `layout` is None if the table is made or replaced, or if nothing else is asked of it; `deletes`
+    is None if the table may have either.
     """
 
     target: Target
@@ -58,3 +60,4 @@ class TableThere(NamedTuple):
     is_text: bool = False
     given: frozenset[str] = frozenset()
     layout: Layout | None = None
+    deletes: Deletes | None = None

@@ -109,6 +109,11 @@ def test_deletes_and_misfits_by_table(spark: SparkSession, tmp_path: Path) -> No
     assert cws.verify(spark, log, **places).collect() == []
     cws.rebuild(spark, log, **places)
     assert cws.verify(spark, log, **places).collect() == []
+    cws.rebuild(spark, log, **places, deletes="remove")
+    lake.send_records(records(write(3), start=20))
+    lake.apply_messages(spark, format="dataworks-json", row_schema="auto")
+    assert lake.table(spark, "t").where("_changewire.deleted").count() == 0
+    assert cws.verify(spark, log, **places).collect() == []
 
 
 def test_delta_is_clustered(spark: SparkSession, tmp_path: Path) -> None:
@@ -165,8 +170,9 @@ def test_a_rebuild_gives_tables_what_settings_ask(
     cws.rebuild(spark, **places, row_schema="auto", settings={**asked, **MISSPELLED})
     assert [one.message for one in caplog.records if one.name == "changewire.rebuild"] == [WARNING]
     for settings, reason in OTHERS:
-        with pytest.raises(OutputError, match="until `rebuild` with row_schema") as error:
-            lake.apply_messages(spark, row_schema="auto", tables={"d.t": settings}, **options)
+        given: dict[str, Any] = {"d.t": {"deletes": "flag", **settings}}
+        with pytest.raises(OutputError, match="until `rebuild` with ") as error:
+            lake.apply_messages(spark, row_schema="auto", tables=given, **options)
         assert reason in str(error.value)
     asked["*"] = {"properties": {"shop.owner": "sales"}}
     lake.apply_messages(spark, row_schema="auto", tables=asked, **options)

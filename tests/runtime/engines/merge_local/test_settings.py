@@ -24,6 +24,7 @@ from tests.runtime.engines.settings_cases import (
     OTHERS,
     PARTITIONED,
     PROPERTIES,
+    TYPES,
     WARNING,
     fates,
     first,
@@ -34,6 +35,7 @@ from tests.runtime.engines.settings_cases import (
 
 import changewire.delta as cwd
 from changewire.engines.errors import OutputError
+from changewire.engines.settings import Deletes
 
 
 def rows(lake: Lake) -> list[tuple[Any, ...]]:
@@ -182,15 +184,52 @@ def test_settings_that_differ_from_those_of_the_table(tmp_path: Path) -> None:
     lake.apply_records(records(odd(1)), **options, tables=LAID_OUT)
     sent = records(odd(3), start=5)
     for settings, reason in OTHERS:
-        with pytest.raises(OutputError, match="until `rebuild` with row_schema") as error:
-            lake.apply_records(sent, **options, tables={"d.t": settings})
+        with pytest.raises(OutputError, match="until `rebuild` with ") as error:
+            lake.apply_records(sent, **options, tables={"d.t": {"deletes": "flag", **settings}})
         assert reason in str(error.value)
-    lake.apply_records(sent, **options)
+    lake.apply_records(sent, **options, deletes="flag")
     cwd.rebuild(**lake.places, **options, settings={})
     assert table_of(lake).metadata().partition_columns == [HOSTILE]
     cwd.rebuild(**lake.places, **options, settings={"d.t": {"partition_by": []}})
     assert table_of(lake).metadata().partition_columns == []
     assert len(lake.rows()) == 2
+
+
+@pytest.mark.parametrize("row_schema", ["auto", "json"])
+@pytest.mark.parametrize(("made", "asked"), [("remove", "flag"), ("flag", "remove")])
+def test_deletes_change_by_a_rebuild(
+    tmp_path: Path,
+    row_schema: str,
+    made: Deletes,
+    asked: Deletes,
+) -> None:
+    """A run that asks for others ends; after the rebuild no late write brings a row back."""
+    lake, options = Lake(tmp_path), dict[str, Any](row_schema=row_schema)
+    first = records(write(1), write(1, 5), message("DELETE", 6, {"id": 1}, types=TYPES), write(2))
+    lake.apply_records(first, **options, deletes=made)
+    before, late = lake.rows(), records(write(1, 4), start=9)
+    reason = f"/tables/t: it was made with deletes='{made}', and deletes='{asked}' is asked for"
+    with pytest.raises(OutputError, match=reason):
+        lake.apply_records(late, **options, deletes=asked)
+    assert lake.rows() == before
+    cwd.rebuild(**lake.places, deletes=asked)
+    lake.apply_records(records(write(3), start=19), **options, deletes=asked)
+    states = [row["_changewire"]["deleted"] for row in lake.rows()]
+    assert sorted(states) == [False, False, *[True] * (asked == "flag")]
+    assert len(cwd.verify(**lake.places)) == 0
+
+
+def test_an_adopted_table_may_keep_deleted_rows(tmp_path: Path) -> None:
+    """Another log says what becomes of them, unless some are there."""
+    lake, other, target = Lake(tmp_path), f"{tmp_path}/other", f"{tmp_path}/tables/t"
+    gone = message("DELETE", 6, {"id": 1}, types=TYPES)
+    lake.apply_records(records(write(1), write(2)), row_schema="auto")
+    options: dict[str, Any] = {"row_schema": "auto", "log": other}
+    lake.apply_records(records(gone), **options, adopt_table=True, deletes="flag")
+    assert sorted(row["_changewire"]["deleted"] for row in lake.rows()) == [False, True]
+    cwd.adopt_table(target)
+    with pytest.raises(OutputError, match="it was made with deletes='flag'"):
+        lake.apply_records(records(write(3), start=5), **options)
 
 
 def test_properties_of_a_table_are_set(tmp_path: Path) -> None:

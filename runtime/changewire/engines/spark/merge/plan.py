@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple, cast
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import DataType, StructField, StructType
 
-from changewire.engines.applied import has_text_rows, owner_in, source_in
+from changewire.engines.applied import has_text_rows, made_with, owner_in, source_in
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.partitions import Layout
-from changewire.engines.settings import Settings
+from changewire.engines.settings import Deletes, Settings
 from changewire.engines.spark.merge.constraints import Constraints
 from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
@@ -72,6 +72,11 @@ class There:
     def has_text(self) -> bool:
         """Whether its rows are JSON text."""
         return has_text_rows(self.columns.names, self.properties)
+
+    @property
+    def deletes(self) -> Deletes | None:
+        """The fate of deleted rows that it keeps; None if it may have either."""
+        return made_with(self.properties, is_owned=self.owner is not None)
 
     @property
     def source(self) -> Source | None:
@@ -142,7 +147,10 @@ def plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         keys, layout = there.keys, there.layout
         given = rows_in(there.properties).given
     is_text = there is not None and there.has_text
-    table = TableThere(target, current, keys, is_text=is_text, given=given, layout=layout)
+    deletes = None if there is None else there.deletes
+    table = TableThere(
+        *(target, current, keys), is_text=is_text, given=given, layout=layout, deletes=deletes
+    )
     return table_plan(table, routes, sources, options, settings, SparkRules(options.format, there))
 
 

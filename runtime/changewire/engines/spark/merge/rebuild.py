@@ -27,7 +27,7 @@ from changewire.engines.spark.merge.constraints import (
 )
 from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import facts_of_batch, known_log
-from changewire.engines.spark.merge.formats import format_of
+from changewire.engines.spark.merge.formats import format_of, set_properties
 from changewire.engines.spark.merge.from_log import feeds, is_change, with_effects
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import FAILURE, is_row_of, row_values
@@ -144,7 +144,7 @@ def rebuild(
                 there = _mended(spark, table, there)
                 shape = shape_of(there)
                 found = rows_of_log(effects_of_log(mine, rows, shape), shape, floor)
-                _overwrite(table, there, found, keeps_deleted=given.keeps_deleted)
+                _overwrite(table, there, found, given.deletes)
             made.append(one.name)
     return made
 
@@ -170,10 +170,10 @@ def _mended(spark: SparkSession, table: SparkTable, there: There) -> There:
     return _there(spark, table)
 
 
-def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_deleted: bool) -> None:
+def _overwrite(table: SparkTable, there: There, found: DataFrame, deletes: Deletes) -> None:
     """Give a table the rows that `rows_of_log` returned; columns of others stay as they are."""
     spark, shape, asked = found.sparkSession, shape_of(there), there.constraints
-    if not keeps_deleted:
+    if deletes == "remove":
         found = found.where(~F.col(STATE)["deleted"])
     before = spark.table(table.identifier)
     with changed(spark, LENIENT if asked.are_any else {}):
@@ -183,6 +183,9 @@ def _overwrite(table: SparkTable, there: There, found: DataFrame, *, keeps_delet
         names = [one for one in rows.columns if one not in {*asked.generated, *asked.closed}]
         rows = rows.select(*map(quoted, names)).localCheckpoint()
         rows.writeTo(table.identifier).overwrite(F.lit(True))  # noqa: FBT003 - a column of this value
+    kept = deletes_in(there.properties, deletes)
+    if not kept.items() <= there.properties.items():
+        set_properties(spark, table.identifier, kept)
 
 
 @dataclass(frozen=True)
