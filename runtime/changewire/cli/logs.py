@@ -13,6 +13,7 @@ from changewire.cli.options import choice_option
 from changewire.cli.queries import bounded
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import counted, notice
+from changewire.engines.errors import OutputError
 from changewire.engines.options import ENGINES, log_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def is_local(engine: str | None, folder: str, target: str, **of_spark: str | Non
 
     Raises:
         typer.BadParameter: One of them is given for the other engine.
+        OutputError: No engine is asked for, and the log does not exist.
     """
     given = [name for name, value in of_spark.items() if value not in {None, "delta"}]
     if engine == "python" and given:
@@ -55,8 +57,10 @@ def is_local(engine: str | None, folder: str, target: str, **of_spark: str | Non
     if engine is not None or given:
         return engine == "python"
     log = log_of(folder, "delta")
-    if not Path(log).is_dir():
+    if "://" in log or log.startswith("file:"):
         return False
+    if not Path(log).is_dir():
+        raise OutputError(f"{log}: the log does not exist (--engine spark looks where Spark does)")
     try:
         from changewire.engines.merge.log import has_tables
     except ImportError:

@@ -100,6 +100,15 @@ def test_what_is_open_is_replayed(cli: Cli) -> None:
     assert len(cwa.refused("out")) == 1
 
 
+@pytest.mark.usefixtures("lake", "without_java")
+@pytest.mark.parametrize("command", [("verify",), ("rebuild",), ("replay", "-f", "auto")])
+def test_a_log_that_does_not_exist(cli: Cli, command: tuple[str, ...]) -> None:
+    """A sentence says so, and Spark is not started."""
+    ended = cli(*command, "nothing", *PLACES[1:])
+    assert ended.exit_code == 2
+    assert "nothing/log: the log does not exist" in " ".join(ended.stderr.split())
+
+
 @pytest.mark.usefixtures("lake")
 def test_options_of_spark_are_for_it(cli: Cli) -> None:
     """The engine without Spark takes neither a checkpoint nor a format."""

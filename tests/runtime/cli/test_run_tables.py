@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,23 @@ def test_files_are_merged_into_tables(
     assert f"{report['elements']} of the elements were in the log already" in shown
     assert lake() == rows
     assert DeltaTable("out/log").to_pyarrow_table().equals(log)
+
+
+def test_an_empty_input_gives_a_log_of_tables(
+    run: Callable[..., Ended], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands on the log find it, without Spark; the first changes still need a key."""
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    Path("in.jsonl").write_bytes(b"")
+    assert run("in.jsonl").exit_code == 0
+    assert len(DeltaTable("out/log").to_pyarrow_table()) == 0
+    places = ("out", "--target", "lake/{table}")
+    for command in (("verify",), ("rebuild",), ("replay", "-f", FORMAT)):
+        ended = cli(*command, *places)
+        assert ended.exit_code == 0, ended.stderr
+    Path("in.jsonl").write_bytes(message("INSERT", 1, {"id": 7}).replace(b'["id"]', b"null"))
+    ended = cli("run", "-f", "dataworks-json", "-o", *places, "in.jsonl")
+    assert "none of 1 changes has a key" in " ".join(ended.stderr.split())
 
 
 def test_spark_makes_the_same_tables(
