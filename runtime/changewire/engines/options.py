@@ -210,7 +210,8 @@ class TableKeywords(TypedDict, total=False):
             ``refuse`` refuses the change. The default is ``rescue`` for ``auto``. For columns of a
             type a value that does not fit is refused by default, and one without a column left out.
         schema_evolution: What becomes of a column that a table lacks, or has of a narrower type:
-            ``add_columns`` (default) adds or widens it, ``strict`` refuses the change.
+            ``add_columns`` (default) adds or widens it; ``strict`` does not, so that its values are
+            rescued or refused, as `misfits` says.
         numbers: ``round`` (default) rounds a number that a column of doubles cannot represent, and
             counts it; ``refuse`` refuses its change.
         deletes: ``remove`` (default) removes deleted rows from tables. ``flag`` keeps them with

@@ -69,8 +69,8 @@ def apply_changes(
         show_values: Whether the outcome's first dead letters show the start of their values.
         progress: Called after each batch with the number of messages so far.
         **options: Facts that messages lack, and how tables are written, see
-            `ApplyKeywords`. delta-rs widens no column, so a wider type is always refused, and makes
-            no view.
+            `ApplyKeywords`. delta-rs makes no view, and widens no column: values of a wider type
+            are rescued or refused.
 
     Returns:
         What the run held; in ``tables`` what it did to tables; in ``already_in_log`` how many
