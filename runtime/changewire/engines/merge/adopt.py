@@ -63,7 +63,8 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
 
 
 def _check_rows(target: str, data: Any, names: Sequence[str]) -> None:
-    rows: pa.Table = data.to_table(columns=[*names])
+    with delta.reported(target):
+        rows: pa.Table = data.to_table(columns=[*names])
     is_null = reduce(pc.or_, (pc.is_null(rows[name]) for name in names))
     without = pc.sum(is_null.cast(pa.int64())).as_py() or 0
     counted = rows.group_by([*names], use_threads=False).aggregate([([], "count_all")])

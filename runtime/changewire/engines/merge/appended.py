@@ -67,9 +67,8 @@ class AppendedLog:
     ) -> Iterator[pa.Table]:
         """Yield rows by batches; the arguments are those of `tables_in` and `dataset_of`."""
         if self._table is not None:
-            yield from delta.tables_in(
-                delta.dataset_of(self.path, self._table, files), where, columns, near
-            )
+            data = delta.dataset_of(self.path, self._table, files)
+            yield from delta.tables_in(self.path, data, where, columns, near)
 
     def has_keys(self) -> bool:
         """Whether it has a change with a key."""

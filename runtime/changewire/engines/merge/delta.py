@@ -79,10 +79,10 @@ def opened(path: str) -> DeltaTable | None:
 
 @contextmanager
 def reported(path: str) -> Generator[None, None, None]:
-    """Report what delta-rs refuses as `OutputError`, and conflicts as `WriteConflictError`."""
+    """Report what cannot be read or written as `OutputError`, conflicts as `WriteConflictError`."""
     try:
         yield
-    except (DeltaError, OSError) as error:
+    except (DeltaError, OSError, pa.ArrowInvalid) as error:
         if lacking := _LACKING.search(str(error)):
             raise UnwritableError(path, lacking[1]) from error
         if isinstance(error, CommitFailedError):
@@ -107,20 +107,28 @@ def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
 
 
 def tables_in(
+    path: str,
     data: Any,
     where: ds.Expression,
     columns: Sequence[str] | Mapping[str, ds.Expression] | None = None,
     near: ds.Expression | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a dataset for which a condition is true, on columns as they are wanted.
+    """Yield the rows of a table for which a condition is true, on columns as they are wanted.
 
-    More is skipped by `near`. It compares no text: Arrow fails to compare that with the statistics
-    of the files that delta-rs writes, which are string views.
+    `data` are its files, or some of them. More is skipped by `near`. It compares no text: Arrow
+    fails to compare that with the statistics of the files that delta-rs writes, which are string
+    views.
     """
     names = data.schema.names if columns is None else columns
     wanted = columns if isinstance(columns, dict) else {name: ds.field(name) for name in names}
     own = " ".join(["wanted", *wanted])  # a name that no column has
-    for batch in data.to_batches(columns={**wanted, own: where}, filter=near):
+    with reported(path):
+        batches = data.to_batches(columns={**wanted, own: where}, filter=near)
+    while True:
+        with reported(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
         is_wanted, found = batch.column(own), batch.select([*wanted])
         number = pc.sum(is_wanted).as_py() or 0
         if number:

@@ -20,7 +20,7 @@ from changewire.engines.changelog.logged import table_names
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL, EFFECT
 from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
-from changewire.engines.merge.delta import opened
+from changewire.engines.merge.delta import opened, reported
 from changewire.engines.merge.log import LocalLog
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import Target
@@ -176,7 +176,8 @@ def source_of(target: Target) -> Source | None:
 
 def exists(target: Target) -> bool:
     """Whether there is a table."""
-    return DeltaTable.is_deltatable(target.name)
+    with reported(target.name):
+        return DeltaTable.is_deltatable(target.name)
 
 
 def _said(rows: Any) -> dict[str, Any]:

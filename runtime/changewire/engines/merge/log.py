@@ -113,7 +113,7 @@ class LocalLog(AppendedLog):
         if commits and not any(map(_has_rows, commits)):
             return
         where = ds.field("kind").isin([CHANGE, CONTROL])
-        found = delta.tables_in(self._part(table, is_merged=False), where, LOG_COLUMNS)
+        found = delta.tables_in(self.path, self._part(table, is_merged=False), where, LOG_COLUMNS)
         yield from map(with_effects, found)
 
     def merged_rows(
@@ -122,7 +122,7 @@ class LocalLog(AppendedLog):
         """Yield the rows that are not `unmerged`, by batches."""
         if self._table is not None and self.merged >= 0:
             data = self._part(self._table, is_merged=True)
-            yield from delta.tables_in(data, where, columns)
+            yield from delta.tables_in(self.path, data, where, columns)
 
     def _part(self, table: DeltaTable, *, is_merged: bool) -> Any:
         """Return the files of the version that the tables have, or all others, oldest first."""

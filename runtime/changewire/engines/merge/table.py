@@ -119,9 +119,8 @@ class LocalTable:
             for name in keys.column_names:
                 where &= ds.field(name).isin(pc.unique(keys[name]))
         near = ds.field(COLUMN, "columns").is_valid() if are_patched else None
-        for part in delta.tables_in(
-            delta.dataset_of(self.name, self.table, files), where, near=near
-        ):
+        data = delta.dataset_of(self.name, self.table, files)
+        for part in delta.tables_in(self.name, data, where, near=near):
             yield from part.to_pylist(maps_as_pydicts="strict")
 
     def merge(self, rows: pa.Table, shape: Shape, *, keeps_deleted: bool) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -125,3 +126,26 @@ def test_a_log_without_effects_is_applied(tmp_path: Path) -> None:
     found = DeltaTable(f"{tmp_path}/old/tables/t").to_pyarrow_table().to_pylist()
     assert [row["row"] for row in found] == [row["row"] for row in lake.rows()]
     assert {"effect", "columns"} <= {one.name for one in DeltaTable(old).schema().fields}
+
+
+@pytest.mark.parametrize(
+    ("damaged", "named"),
+    [
+        ("tables/t", "/tables/t: delta-rs cannot do it"),
+        ("log/*.parquet", "/log: delta-rs cannot do it .*Parquet magic bytes not found"),
+        ("log/*.parquet gone", "/log: delta-rs cannot do it .*No such file"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, damaged: str, named: str) -> None:
+    """The error names the table or the log."""
+    lake, (pattern, *gone) = Lake(tmp_path), damaged.split()
+    lake.apply_records(records(message("INSERT", 1, {"id": 1})))
+    for path in [*tmp_path.glob(pattern)]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        if gone:
+            path.unlink()
+        else:
+            path.write_bytes(b"something else")
+    with pytest.raises(OutputError, match=named):
+        lake.apply_records(records(message("INSERT", 2, {"id": 2}), start=5))
