@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
+from typing import Final
+
+_ARROW: Final = "↳"
+_STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
+"""What colours text in a terminal."""
 
 
 class JobError(Exception):
@@ -38,6 +45,17 @@ class KeysMissingError(StreamError):
 
 class OwnerError(StreamError):
     """A table belongs to another query; nothing was written to it."""
+
+
+def reason_of(error: Exception) -> str:
+    """Return in a line why delta-rs failed; its causes follow, behind arrows, and a backtrace."""
+    first, *others = _STYLE.sub("", str(error)).splitlines() or [""]
+    causes = takewhile(_is_cause, map(str.strip, others))
+    return ": ".join([first, *(one.removeprefix(_ARROW).strip() for one in causes)])
+
+
+def _is_cause(line: str) -> bool:
+    return line.startswith(_ARROW)
 
 
 @contextmanager

@@ -91,3 +91,15 @@ def test_a_table_of_another_layout_is_refused(cli: Callable[..., Ended], output:
     ended = cli("trace", output, "id=1", "--target", target)
     said = ended.stderr.replace("\n", " ")
     assert (ended.exit_code, "'_changewire' has another layout" in said) == (2, True)
+
+
+def test_a_damaged_table_is_refused(cli: Callable[..., Ended], output: Path) -> None:
+    """The error has the reason of delta-rs without its backtrace."""
+    target = output.parent / "damaged"
+    write_deltalake(target, pa.table({"key": ["{}"]}))
+    (target / "_delta_log" / f"{0:020}.json").write_text("{no", "utf-8")
+    ended = cli("trace", output, "id=1", "--target", target)
+    said = " ".join(ended.stderr.split())
+    assert ended.exit_code == 2
+    assert "damaged: it cannot be read without Spark (Kernel error: Json error: " in said
+    assert "<unknown>" not in said

@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs
 
 from changewire.engines.arrow.messages import ArrowStream
-from changewire.engines.errors import OutputError
+from changewire.engines.errors import OutputError, reason_of
 from changewire.engines.options import LOG
 from changewire.extras import install
 from changewire.framing import FramingError
@@ -163,5 +163,5 @@ def _delta(path: str) -> Any:
             return ds.dataset(files, widest)
         return table.to_pyarrow_dataset(filesystem=file_system(path))
     except DeltaError as error:
-        reason = f"it cannot be read without Spark ({error})"
+        reason = f"it cannot be read without Spark ({reason_of(error)})"
         raise FramingError(path, None, reason) from error

@@ -16,7 +16,7 @@ from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.changelog.source import file_system
-from changewire.engines.errors import OutputError
+from changewire.engines.errors import OutputError, reason_of
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.types import StructJson, differing, struct_json
 from changewire.tables.routing import NOT_WRITABLE, Refusal
@@ -91,8 +91,7 @@ def reported(path: str) -> Generator[None, None, None]:
 
 
 def _unable(path: str, error: Exception) -> OutputError:
-    reason = str(error).partition("\n")[0]
-    return OutputError(f"{path}: delta-rs cannot do it ({reason})")
+    return OutputError(f"{path}: delta-rs cannot do it ({reason_of(error)})")
 
 
 def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
