@@ -50,8 +50,10 @@ def apply_changes(
     lack, so nothing about a table keeps a message out of the log.
 
     An element is left out of the log if the log has its position: topic, partition and offset, or
-    path and number; but if the log has dead letters alone there, only if it is a dead letter of the
-    same bytes. So a run that was killed is run again, and a second run only adds.
+    path and number; in captures of kcat or rpk all of these, so what two of them have is in the
+    log twice, and changes no row the second time. But if the log has dead letters alone there, an
+    element is left out only if it is a dead letter of the same bytes. So a run that was killed is
+    run again, and a second run only adds.
 
     One batch, the rows of the keys that need a look, and the files that delta-rs rewrites must fit
     into memory.
