@@ -57,8 +57,8 @@ def verify(
     """Compare tables with the log that they were made of; each row that differs is returned.
 
     The log counts as far as the tables have it. A change that the target refused, or that has no
-    key, is in no table: `changewire.arrow.unapplied` counts these. The rows of a table, and the
-    changes of it that the log has, must fit into memory.
+    key, is in no table: `changewire.arrow.unapplied` counts these. Rescued values are not
+    compared. The rows of a table, and the changes of it that the log has, must fit into memory.
 
     Args:
         log: Path of the log (it has a slash).

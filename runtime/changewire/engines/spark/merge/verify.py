@@ -52,6 +52,7 @@ def verify(
     """Compare tables with the log that they were made of; each row that differs is returned.
 
     A change that the target refused, or that has no key, is in no table: `unapplied` counts these.
+    Rescued values are not compared.
 
     Args:
         spark: The session.
