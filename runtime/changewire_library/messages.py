@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
@@ -89,7 +90,11 @@ class Messages:
         try:
             return self._build(obj, title, data)
         except _REFUSALS:
-            issues = self.errors(self._parse(data), title)
+            obj = self._parse(data)
+            issues = self.errors(obj, title)
+        with suppress(*_REFUSALS):
+            if not issues:  # a kept text has a name twice, of which the last value counts
+                return self._build(obj, title)
         raise MessageError(issues or [("", "decode", "what its model accepts", data)])
 
     def encode(self, model: object) -> bytes:
@@ -175,8 +180,11 @@ class Messages:
         decimals: Literal["number", "string"] = "number" if self._family.EXACT else "string"
         return msgspec.json.Encoder(enc_hook=enc_hook, decimal_format=decimals).encode(value)
 
-    def _build(self, obj: Any, title: str, data: Any) -> Any:
-        """Return the model of a parsed message, unknown properties included."""
+    def _build(self, obj: Any, title: str, data: Any = None) -> Any:
+        """Return the model of a parsed message, unknown properties included.
+
+        Text that the model keeps is that of the data, or else written again.
+        """
         kind = read_as(getattr(self._family, title))
         if not self._is_json:
             if title == self._family.ROLES["message"]:
@@ -187,7 +195,7 @@ class Messages:
         if has_times(kind) and self.errors(obj, title):
             raise ValueError(title)
         self._part("extras").take_out(obj, title)
-        if isinstance(obj, dict):
+        if isinstance(obj, dict) and data is not None:
             obj.update(self._texts(data))
         return msgspec.convert(obj, kind, dec_hook=read_unknown)
 

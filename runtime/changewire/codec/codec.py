@@ -299,9 +299,13 @@ class Codec:
         except REFUSALS as error:
             refusal = unexplained(error, self._wire.rule)
         try:
-            issues = self._family.errors(parse(data), role)
+            obj = parse(data)
+            issues = self._family.errors(obj, role)
         except RecursionError:
-            issues = []
+            issues = [refusal]
+        with suppress(*REFUSALS):
+            if not issues:  # a kept text has a name twice, of which the last value counts
+                return self._family.build(obj, role)
         raise DecodeError(self.format, issues or [refusal])
 
     def _learn(self, data: Data, place: Place) -> Any:

@@ -1,5 +1,7 @@
 """Schemas in messages are kept as text, which is JSON to its end, also where no model reads it."""
 
+from importlib import import_module
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -57,6 +59,31 @@ def test_what_is_json_is_written_as_it_came(format: str, value: bytes) -> None:
     model = cw.decode(data, format=format)
     assert cw.codec(format).validate(data) == []
     assert value in cw.encode(model)
+
+
+TWICE = {
+    "lindorm-json": (
+        b'0.1000000000000000000001,"name":5,"name":"s"',
+        b'{"zz":0.1000000000000000000001,"name":"s"}',
+    ),
+    "dataworks-json": (
+        b'0.1000000000000000000001,"dataColumn":[{"name":5,"name":"id","type":"LONG"}]',
+        b'{"zz":0.1000000000000000000001,"dataColumn":[{"name":"id","type":"LONG"}]}',
+    ),
+}
+
+
+@formats
+def test_of_a_name_that_is_twice_the_last_value_counts(format: str) -> None:
+    """As elsewhere in a message, also if no model takes the first one: the text lacks it then."""
+    value, text = TWICE[format]
+    data = message(format, value)
+    model = cw.decode(data, format=format)
+    assert cw.codec(format).validate(data) == []
+    assert cw.decode(cw.encode(model)) == model
+    assert bytes(model.schema_text) == text
+    package = import_module(f"changewire_messages.{format.replace('-', '_')}")
+    assert package.decode(data) == model
 
 
 @formats
