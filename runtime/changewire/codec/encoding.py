@@ -66,6 +66,11 @@ def _misshapen(message: Any, flat: Flat) -> Iterator[Issue]:
         expected = f"an entry that is not called as `{flat[0]}` is on the wire"
         pointer = f"/{key_token(name)}"
         yield Issue(pointer, "not-encodable", "encode", expected, entries[name])
+    else:
+        expected = "text as the name of an entry"  # the encoding would make text of it
+        for other in entries:
+            if not isinstance(other, str):
+                yield Issue(f"/{key_token(other)}", "not-encodable", "encode", expected, other)
 
 
 def _entries(message: Any, name: str) -> Any:
@@ -170,7 +175,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
 def _fields(value: msgspec.Struct) -> Iterator[tuple[str, Any]]:
     """Yield (pointer, value) of the fields of a struct on the wire."""
     alone = getattr(value, "alone", msgspec.UNSET)
-    if isinstance(alone, Alone):
+    if isinstance(alone, Alone) and isinstance(getattr(value, alone), msgspec.Struct):
         yield from _fields(getattr(value, alone))
         value = msgspec.structs.replace(value, **{alone: msgspec.UNSET, "alone": msgspec.UNSET})
     kind: Any = type(value)

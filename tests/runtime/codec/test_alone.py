@@ -100,11 +100,13 @@ def test_cells_have_the_place_of_the_message() -> None:
         ({"extra": cw.Extra({"/op": 1})}, "/op"),
         ({"extra": cw.Extra({"/payload/x": 1})}, "/payload/x"),
         ({"schema_text": msgspec.Raw(b"{}")}, "/payload"),
-        ({"alone": Alone("schema")}, ""),
+        ({"alone": Alone("schema")}, "/alone"),
+        ({"payload": None}, "/payload"),
+        ({"payload": 5}, "/payload"),
     ],
 )
 def test_what_has_no_place_is_not_written(changed: dict[str, Any], pointer: str) -> None:
-    """A schema beside a payload alone, or a property that is there, cannot be sent."""
+    """A schema beside a payload alone, a property that is there, or no payload cannot be sent."""
     model = cw.decode(data_of(PAYLOAD), format="lindorm-json")
     with pytest.raises(cw.EncodeError) as refused:
         cw.encode(msgspec.structs.replace(model, **changed))

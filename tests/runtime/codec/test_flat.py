@@ -111,7 +111,10 @@ def test_unknown_properties_are_below_the_root() -> None:
 
 @pytest.mark.parametrize(
     ("bins", "pointer"),
-    [({"a/b": {1: 2}}, "/a~1b"), ({"a": [float("nan")]}, "/a/0"), ("x", "/bins"), (None, "/bins")],
+    [
+        *(({"a/b": {1: 2}}, "/a~1b"), ({"a": [float("nan")]}, "/a/0"), ("x", "/bins")),
+        *((None, "/bins"), ({1: 2}, "/1"), ({"a": 1, 2.5: 1}, "/2.5")),
+    ],
 )
 def test_values_that_json_does_not_hold(bins: Any, pointer: str) -> None:
     """The pointer leads to the value as it would stand on the wire."""
