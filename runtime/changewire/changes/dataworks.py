@@ -62,7 +62,7 @@ def key_columns(
 
 
 def _folded(columns: Iterable[str]) -> dict[str, list[str]]:
-    """Return the columns that differ in case only, by what they have in common."""
+    """Return columns by their name in lower case: those that differ in case only are together."""
     found: dict[str, list[str]] = {}
     for column in columns:
         found.setdefault(column.lower(), []).append(column)
