@@ -67,7 +67,7 @@ def build_family(folder: str, meta: Mapping[str, Any], documents: Mapping[str, N
         format=meta.get("format"),
         encoding=meta["encoding"],
         exact=exact,
-        roles=_roles(folder, meta.get("roles", {}), documents),
+        roles=_roles(folder, meta.get("roles", {}), documents, definitions),
         definitions=in_order(definitions),
         meta=meta,
         schemas=documents,
@@ -224,10 +224,18 @@ def _check_meanings(prop: Property, place: Place, *, is_listed: bool) -> None:
             place.at("x-values", i).refuse(f"{known['value']!r} has two meanings")
 
 
-def _roles(folder: str, roles: Mapping[str, str], documents: Mapping[str, Node]) -> dict[str, str]:
+def _roles(
+    folder: str,
+    roles: Mapping[str, str],
+    documents: Mapping[str, Node],
+    definitions: Definitions,
+) -> dict[str, str]:
     for role, stem in roles.items():
-        if f"{stem}.json" not in documents:
-            raise SchemaError(
-                f"{folder}/family.json", f"/roles/{role}", f"there is no file {stem}.json"
-            )
+        title = documents.get(f"{stem}.json", {}).get("title", "")
+        found = definitions.get(title)
+        is_arm = isinstance(found, Object) and found.tag is not None
+        if found is None or is_arm:
+            other = f"{title} is an arm of a union: name the file of the union"
+            reason = other if is_arm else f"there is no file {stem}.json"
+            raise SchemaError(f"{folder}/family.json", f"/roles/{role}", reason)
     return {role: documents[f"{stem}.json"]["title"] for role, stem in roles.items()}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from changewire_codegen.names import escape_pointer, snake, title_problem
-from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union, class_names
+from changewire_codegen.nodes import AnyDefinition, Object, Scalar, Tag, Union
 from changewire_codegen.order import references
 
 Definitions = dict[str, AnyDefinition]
@@ -43,9 +43,8 @@ def _check_lone_arms(definitions: Definitions) -> None:
             pointer = f"{found.pointer}/properties/{escape_pointer(tag.wire)}/not"
             raise found.refusal("only the tag of an open arm may have a 'not'", pointer)
         for other in () if isinstance(found, Union) else map(definitions.get, references(found)):
-            if other is not None and len(class_names(other)) > 1:
-                reason = f"{other.name} is several arms of a union: refer to the union instead"
-                raise found.refusal(reason)
+            if isinstance(other, Object) and other.tag is not None:  # only unions check a tag
+                raise found.refusal(f"{other.name} is an arm of a union: refer to the union")
 
 
 def _arm(union: Union, name: str, definitions: Definitions) -> Object:
