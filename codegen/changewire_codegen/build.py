@@ -8,7 +8,7 @@ from typing import Any
 from changewire_codegen.envelopes import check_envelopes
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.keywords import ROOT
-from changewire_codegen.names import UNCARRIABLE, python_name, snake, title_problem
+from changewire_codegen.names import KEPT, UNCARRIABLE, python_name, snake, title_problem
 from changewire_codegen.nodes import (
     Alias,
     AnyDefinition,
@@ -165,11 +165,14 @@ def _properties(
 ) -> tuple[Property, ...]:
     found: list[Property] = []
     taken: dict[str, str] = {}
+    ours = KEPT | {f"@{wire}" for wire, node in children.items() if "not" in node}
     for wire, node in children.items():
         below = place.at((steps or {}).get(wire, wire))
         if UNCARRIABLE.search(wire):
             rule = "must not contain quotes, backslashes or control characters"
             below.refuse(f"a property name {rule}")
+        if wire in ours:
+            below.refuse(f"the property name {wire!r} is one that models use themselves")
         prop = Property(
             wire=wire,
             name=python_name(wire),

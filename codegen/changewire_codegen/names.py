@@ -16,6 +16,8 @@ _OTHER = re.compile(r"[\W_]+")
 RESERVED = frozenset(
     {"extra", "field", "datetime", "bool", "bytes", "dict", "float", "int", "list", "str"}
 )
+# Where models keep what has no attribute; the tag of an open arm is kept in this way, too.
+KEPT = frozenset({"@alone", "@extra", "@named"})
 # Generated modules import or define these themselves.
 RESERVED_TITLES = frozenset(
     {

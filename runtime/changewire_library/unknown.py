@@ -114,9 +114,9 @@ class UnknownParts:
         if kind.cls.__name__ in self._flat:
             flat = _Flat(*self._flat[kind.cls.__name__], parts)
             return Walk(flat.take, flat.put)
-        alone = self._alone.get(kind.cls.__name__, "")
+        alone = self._alone.get(kind.cls.__name__)
         found = _Object(
-            names=frozenset({*parts, kind.tag_field or ""}),
+            names=frozenset(parts).union([] if kind.tag_field is None else [kind.tag_field]),
             tag=kind.tag_field if kind.tag == OPEN_TAG else None,
             texts=frozenset(f.encode_name for f in kind.fields if type(f.type) is inspect.RawType),
             takes={name: part.take for name, part in parts.items() if part.take is not None},
@@ -173,19 +173,24 @@ class _Object:
     texts: frozenset[str]
     takes: Mapping[str, Take]
     puts: Mapping[str, Put]
-    alone: str
+    alone: str | None
     alone_tag: str | None
 
     @cached_property
     def known(self) -> frozenset[str]:
         """The names that the schema knows."""
-        return self.names - {"@alone", "@extra", "" if self.tag is None else f"@{self.tag}"}
+        ours = {"@alone", "@extra"} if self.tag is None else {"@alone", "@extra", f"@{self.tag}"}
+        return self.names - ours
 
     def take(self, value: Any, at: Path, extra: dict[str, Any]) -> None:
         own = "@extra" in self.names
         if own:
             at, extra = (), {}
-        if self.alone and self.alone_tag in value and value.keys().isdisjoint(self.known):
+        if (
+            self.alone is not None
+            and self.alone_tag in value
+            and value.keys().isdisjoint(self.known)
+        ):
             self.takes[self.alone](value, at, extra)
             wrap(value, self.alone, extra)
             return
@@ -207,7 +212,7 @@ class _Object:
                 inner(value[name])
         if self.tag is not None:
             value[self.tag] = value.pop(f"@{self.tag}")
-        if self.alone:
+        if self.alone is not None:
             unwrap(value)
         if "@extra" in self.names:
             for pointer, extra in value.pop("@extra", {}).items():

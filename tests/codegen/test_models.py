@@ -56,6 +56,15 @@ def test_a_field_has_the_name_that_other_modules_use(name: str) -> None:
             msgspec.json.decode(msgspec.json.encode({name: 0}), type=module.Odd)
 
 
+@pytest.mark.parametrize("name", ["", "@", "@None", "@none", "@open"])
+def test_a_property_of_any_name_is_known(name: str) -> None:
+    """No name stands for none: what a schema names stays where it is in a message."""
+    with imported(family_with(odd(**{name: {}})), "models", "extras") as (_, extras):
+        obj = {name: 1, "more": 2}
+        extras.take_out(obj, "Odd")
+        assert obj == {name: 1, "@extra": {"/more": 2}}
+
+
 @pytest.mark.parametrize("title", sorted({title for title in TITLES if CLASS_NAME.match(title)}))
 def test_a_class_has_the_name_that_other_modules_use(title: str) -> None:
     """A model has the title of its schema as its name, unless the title is refused."""
