@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgpack
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import best_match
 
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.names import escape_pointer
 
 DIALECT_PATH = Path(__file__).parent / "metaschema" / "dialect.json"
+_DEEPEST = 20  # Python nests no more loops
+_FORMATS = FormatChecker(())
+_FORMATS.checks("regex", (re.error, OverflowError, RecursionError, TypeError))(
+    lambda text: bool(re.compile(text))
+)
 
 
 def check_family_file(file: str, meta: Mapping[str, Any]) -> None:
@@ -59,14 +65,30 @@ def _unreadable(example: Any) -> str | None:
 @cache
 def _validator(part: str) -> Any:
     metaschema = json.loads(DIALECT_PATH.read_text(encoding="utf-8"))
-    return Draft202012Validator({**metaschema, "$ref": f"#/$defs/{part}"})
+    schema = {**metaschema, "$ref": f"#/$defs/{part}"}
+    return Draft202012Validator(schema, format_checker=_FORMATS)
 
 
 def _check(file: str, document: Mapping[str, Any], part: str) -> None:
+    _check_values(document, file, "")
     error: Any = best_match(_validator(part).iter_errors(document))
     if error is not None:
         place = "".join(f"/{escape_pointer(str(step))}" for step in error.absolute_path)
         raise SchemaError(file, place, _sentence(error))
+
+
+def _check_values(value: Any, file: str, at: str) -> None:
+    """Refuse what no file that is generated can hold."""
+    if at.count("/") > _DEEPEST:
+        reason = f"more than {_DEEPEST} levels deep: give what is within a title in $defs"
+        raise SchemaError(file, at, reason)
+    if isinstance(value, str) and re.search("[\ud800-\udfff]", value):
+        raise SchemaError(file, at, "a text must be Unicode, without one half of a surrogate pair")
+    if isinstance(value, dict | list):
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            below = f"{at}/{escape_pointer(str(key))}"
+            _check_values(key, file, below)
+            _check_values(child, file, below)
 
 
 def _sentence(error: Any) -> str:
@@ -77,4 +99,6 @@ def _sentence(error: Any) -> str:
     if error.validator == "required":
         missing = sorted(set(error.validator_value) - set(error.instance))
         return f"{missing[0]!r} is missing"
+    if error.validator == "format":
+        return f"not a regular expression: {error.cause}"
     return str(error.message)

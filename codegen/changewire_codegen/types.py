@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -11,6 +10,7 @@ from changewire_codegen.errors import SchemaError
 from changewire_codegen.keywords import integer_bounds, refused, scalar_of
 from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import (
+    INT64,
     Anything,
     ArrayOf,
     Choice,
@@ -138,10 +138,9 @@ def _scalar(node: Node, name: str, place: Place) -> Scalar:
     low, high = own.get("minimum"), own.get("maximum")
     if kind == "integer":
         low, high = integer_bounds(own)
-    try:
-        re.compile(own.get("pattern", ""))
-    except re.error as error:
-        place.at("pattern").refuse(f"not a regular expression: {error}")
+        for keyword in ("minimum", "maximum"):
+            if not INT64[0] <= own.get(keyword, 0) <= INT64[1]:
+                place.at(keyword).refuse("a bound of an integer must have at most 64 bits")
     return Scalar(
         kind,
         low,

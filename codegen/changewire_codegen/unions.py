@@ -26,6 +26,9 @@ def resolve_unions(definitions: Definitions) -> None:
             if twice is not None:
                 raise union.refusal(f"ambiguous union: two arms have the tag {twice!r}")
             tags |= dict.fromkeys(values, arm.name)
+            if arm.tag is not None and arm.tag.wire != tag:
+                both = f"{arm.tag.wire!r} already, and {tag!r} here"
+                raise union.refusal(f"ambiguous union: the tag of {arm.name} is {both}")
             if values and not (arm.tag and arm.tag.models):
                 models = _models(arm, tag, values, classes)
                 definitions[arm.name] = replace(arm, tag=Tag(tag, models))
