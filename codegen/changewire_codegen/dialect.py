@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,8 @@ def _check_values(value: Any, file: str, at: str) -> None:
         raise SchemaError(file, at, reason)
     if isinstance(value, str) and re.search("[\ud800-\udfff]", value):
         raise SchemaError(file, at, "a text must be Unicode, without one half of a surrogate pair")
+    if isinstance(value, float) and not isfinite(value):
+        raise SchemaError(file, at, f"a number must be finite in binary64, and is {value}")
     if isinstance(value, dict | list):
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
             below = f"{at}/{escape_pointer(str(key))}"
