@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from changewire_codegen.errors import SchemaError
+from changewire_codegen.judge import Judge
 from changewire_codegen.load import FAMILY_FILE, load
 from changewire_codegen.names import PACKAGE_NAME
 from changewire_codegen.nodes import Alias, Family, RowUnion
@@ -76,6 +77,9 @@ def project(
             raise SchemaError(path.parent.name, "", reason)
     families = load(schemas)
     _check_formats(families, taken)
+    for family in families:
+        if family.kind == "messages":
+            Judge(family).check_examples()
     text = _project_file(families, package, version, requires)
     trees = (
         Package(out / package, render(families, package, is_project=True)),

@@ -219,6 +219,12 @@ def test_a_project_of_somebody_else_stays(tmp_path: Path) -> None:
             {"required": [], "properties": {"a\nb": described()}},
             "must not contain quotes",
         ),
+        (
+            "message.json",
+            {"examples": [{}]},
+            "examples/0: not valid: expected 'string' at .*found nothing",
+        ),
+        ("value.json", {"type": "string", "examples": ["", 1]}, "examples/1: not valid: .* 1$"),
         ("family.json", {"format": "a\n"}, "not a valid name of a format"),
         ("family.json", {"format": "taken"}, "is taken"),
         ("family.json", {"roles": {"message": "value"}}, "a message must be an object"),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.codegen.helpers import SCHEMAS
 
-from changewire_codegen.compat.diff import Judge
+from changewire_codegen.judge import Judge
 from changewire_codegen.load import family_of
 
 DIALECT = json.loads((SCHEMAS / "dialect.json").read_text("utf-8"))["$defs"]["node"]["properties"]

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.codegen.made import NAMES
 from tests.compat.pairs import strategy
 
-from changewire_codegen.compat.diff import Compared, Judge, compare_families
+from changewire_codegen.compat.diff import Compared, compare_families
 from changewire_codegen.compat.rules import SIDES
+from changewire_codegen.judge import Judge
 from changewire_codegen.load import family_of
 from changewire_codegen.names import python_name
 from changewire_codegen.nodes import Family

@@ -24,8 +24,9 @@ from tests.compat.pairs import (
     verdict_of,
 )
 
-from changewire_codegen.compat.diff import Judge, diff
+from changewire_codegen.compat.diff import diff
 from changewire_codegen.compat.rules import GRAVITY, RULES, SIDES, Side
+from changewire_codegen.judge import Judge
 from changewire_codegen.nodes import Family
 
 DIALECT = json.loads((SCHEMAS / "dialect.json").read_text(encoding="utf-8"))["$defs"]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final, cast
-
-import msgspec
+from typing import Any, Final
 
 from changewire_codegen.compat.compare import compare
 from changewire_codegen.compat.differences import Comparison, Pair, SchemaDifference, change
 from changewire_codegen.compat.places import At, root
 from changewire_codegen.compat.rules import RULES, SIDES, Side
-from changewire_codegen.compat.sources import PACKAGE, SourceError, families_of
-from changewire_codegen.emit.validators import validators
+from changewire_codegen.compat.sources import SourceError, families_of
+from changewire_codegen.judge import Judge
 from changewire_codegen.load import FAMILY_FILE
 from changewire_codegen.nodes import Family
 
@@ -129,25 +126,6 @@ def _compare_messages(found: Comparison, pair: Pair) -> None:
             found.add(rule, pair, (at, ""), (at.node["title"], at.node["title"]))
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Says by the generated validator of a family, made in memory, what is one of its messages."""
-
-    family: Family
-
-    @cached_property
-    def _errors(self) -> Callable[..., Any]:
-        names: dict[str, Any] = {"__name__": "changewire_codegen.compat.made"}
-        source = compile(validators(self.family, PACKAGE), "<generated>", "exec")
-        exec(source, names)  # noqa: S102 - our code, in which the texts of a schema are data
-        return cast("Callable[..., Any]", names["errors"])
-
-    def issues(self, message: object, file: str, *, strict: bool) -> list[str]:
-        """Return the JSON Pointer of each issue of a parsed message, by one schema file."""
-        title = self.family.schemas[file]["title"]
-        return [issue[0] for issue in self._errors(message, title, strict=strict)]
-
-
 def witness(
     found: SchemaDifference, side: Side, old: Judge | None, new: Judge | None
 ) -> dict[str, str] | None:
@@ -156,16 +134,16 @@ def witness(
     file, readers_file = found.files if side == "readers" else found.files[::-1]
     if not writer or found.rule in _UNSEEN:
         return None
-    is_json = writer.family.encoding == "json"
     above, last = "".join(found.path[:-1]), "".join(found.path[-1:])
     around = re.compile(f"{above}(?:{last}(?:/.*)?)?", re.DOTALL)  # there, or what holds it
     for text in writer.family.schemas[file]["examples"]:
-        message = text if is_json else msgspec.msgpack.decode(bytes.fromhex(text))
+        message = writer.parsed(text)
         if not writer.issues(message, file, strict=True) and (
             reader is None
             or readers_file not in reader.family.schemas
             or any(map(around.fullmatch, reader.issues(message, readers_file, strict=False)))
         ):
+            is_json = writer.family.encoding == "json"
             shown = json.dumps(message, ensure_ascii=False) if is_json else text
             return {"schema": file, "message": shown}
     return None
