@@ -79,7 +79,7 @@ def _check(file: str, document: Mapping[str, Any], part: str) -> None:
 
 
 def _check_values(value: Any, file: str, at: str) -> None:
-    """Refuse what no file that is generated can hold."""
+    """Refuse what generated files cannot contain."""
     if at.count("/") > _DEEPEST:
         reason = f"more than {_DEEPEST} levels deep: give what is within a title in $defs"
         raise SchemaError(file, at, reason)

@@ -41,7 +41,7 @@ class Judge:
         return example if is_json else msgspec.msgpack.decode(bytes.fromhex(example))
 
     def check_examples(self) -> None:
-        """Refuse an example that is no message of its schema.
+        """Refuse an example that is not valid by its schema.
 
         Raises:
             SchemaError: There is one.
