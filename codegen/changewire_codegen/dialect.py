@@ -20,9 +20,13 @@ from changewire_codegen.names import escape_pointer
 DIALECT_PATH = Path(__file__).parent / "metaschema" / "dialect.json"
 _DEEPEST = 20  # Python nests no more loops
 _FORMATS = FormatChecker(())
-_FORMATS.checks("regex", (re.error, OverflowError, RecursionError, TypeError))(
-    lambda text: bool(re.compile(text))
-)
+
+
+def _is_pattern(text: Any) -> bool:
+    return bool(re.compile(text))
+
+
+_FORMATS.checks("regex", (re.error, OverflowError, RecursionError, TypeError))(_is_pattern)
 
 
 def check_family_file(file: str, meta: Mapping[str, Any]) -> None:
