@@ -63,7 +63,7 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
 
 
 def _check_rows(target: str, data: Any, names: Sequence[str]) -> None:
-    with delta.reported(target):
+    with delta.reported(target, pa.ArrowInvalid):
         rows: pa.Table = data.to_table(columns=[*names])
     is_null = reduce(pc.or_, (pc.is_null(rows[name]) for name in names))
     without = pc.sum(is_null.cast(pa.int64())).as_py() or 0

@@ -78,11 +78,14 @@ def opened(path: str) -> DeltaTable | None:
 
 
 @contextmanager
-def reported(path: str) -> Generator[None, None, None]:
-    """Report what cannot be read or written as `OutputError`, conflicts as `WriteConflictError`."""
+def reported(path: str, damage: type[Exception] = OSError) -> Generator[None, None, None]:
+    """Report what cannot be read or written as `OutputError`, conflicts as `WriteConflictError`.
+
+    Damaged files raise `damage`, which other code may raise for other reasons.
+    """
     try:
         yield
-    except (DeltaError, OSError, pa.ArrowInvalid) as error:
+    except (DeltaError, OSError, damage) as error:
         if lacking := _LACKING.search(str(error)):
             raise UnwritableError(path, lacking[1]) from error
         if isinstance(error, CommitFailedError):
@@ -121,10 +124,10 @@ def tables_in(
     names = data.schema.names if columns is None else columns
     wanted = columns if isinstance(columns, dict) else {name: ds.field(name) for name in names}
     own = " ".join(["wanted", *wanted])  # a name that no column has
-    with reported(path):
+    with reported(path, pa.ArrowInvalid):
         batches = data.to_batches(columns={**wanted, own: where}, filter=near)
     while True:
-        with reported(path):
+        with reported(path, pa.ArrowInvalid):
             batch = next(batches, None)
         if batch is None:
             return
