@@ -9,12 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
+from changewire_codegen.emit.package import LIBRARY
 from changewire_codegen.emit.validators import validators
 from changewire_codegen.errors import SchemaError
 from changewire_codegen.nodes import Family
-
-SHARED = "changewire_library"
-"""The package with the modules that a validator uses."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Judge:
     @cached_property
     def _errors(self) -> Callable[..., Any]:
         names: dict[str, Any] = {"__name__": "changewire_codegen.made"}
-        source = compile(validators(self.family, SHARED), "<generated>", "exec")
+        source = compile(validators(self.family, LIBRARY), "<generated>", "exec")
         exec(source, names)  # noqa: S102 - our code, in which the texts of a schema are data
         return cast("Callable[..., Any]", names["errors"])
 

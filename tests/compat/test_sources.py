@@ -114,7 +114,7 @@ def test_what_is_no_schema_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_a_schema_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
-    """Depth that the parser takes and generated code does not is told as well."""
+    """The parser takes such depth, and generated code does not."""
     node = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
     text = (
         '{"title": "Row", "description": "A row.", "examples": [1], "items": %s, "type": "array"}'

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 
 def as_given(value: Any) -> Any:
-    """Return a value."""
+    """Return a value as it was given."""
     return value
 
 

@@ -135,7 +135,7 @@ TABLE_FLAGS: Final[Mapping[str, tuple[Any, Any]]] = {
     "schema_evolution": text_flag(
         "--schema-evolution",
         metavar="HOW",
-        help="New columns of a table: add_columns, or strict (they are rescued or refused).",
+        help="New columns of a table: add_columns, or strict (values are rescued or refused).",
         completes=("add_columns", "strict"),
     ),
     "numbers": text_flag(

@@ -92,7 +92,7 @@ def keeps_deleted(properties: Mapping[str, str], deletes: Deletes | None) -> boo
 
 
 def made_with(properties: Mapping[str, str], *, is_owned: bool) -> Deletes | None:
-    """Return the fate of deleted rows that a table keeps; None if its owner has none yet."""
+    """Return what becomes of deleted rows in a table; None if it may be either."""
     if keeps_deleted(properties, None):
         return "flag"
     return "remove" if is_owned else None

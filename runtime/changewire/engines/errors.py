@@ -48,7 +48,7 @@ class OwnerError(StreamError):
 
 
 def reason_of(error: Exception) -> str:
-    """Return in a line why delta-rs failed; its causes follow, behind arrows, and a backtrace."""
+    """Return why delta-rs failed, on one line: with its causes, and without its backtrace."""
     first, *others = _STYLE.sub("", str(error)).splitlines() or [""]
     causes = takewhile(_is_cause, map(str.strip, others))
     return ": ".join([first, *(one.removeprefix(_ARROW).strip() for one in causes)])

@@ -93,6 +93,13 @@ class AppendedLog:
         with delta.reported(self.path):
             write_deltalake(table, rows, mode="append", commit_properties=done)
 
+    def begin(self) -> None:
+        """Create it without rows, if it does not exist."""
+        if self.version < 0:
+            self.refresh()
+        if self.version < 0:
+            self.append(self._columns.empty_table())
+
     def compact(self) -> None:
         """Write small files together."""
         self._table = table = self._table or self._created()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from changewire.engines.arrow.messages import Messages
 from changewire.engines.by_table import Applied
 from changewire.engines.decode import Decoder
-from changewire.engines.log import log_schema
 from changewire.engines.merge.applying import applied
 from changewire.engines.merge.land import BATCH_SIZE, Landing, land, landed
 from changewire.engines.merge.log import LocalLog, log_there
@@ -163,15 +162,11 @@ class Run:
         self._landing = Landing(
             *(self._log, decoder.decode_options, options.tables.max_dead_letters, options.routing)
         )
-        self._landing.has_keys = self._log.has_keys()
 
     def apply(self, messages: Messages, shape: str, batch_size: int) -> Outcome:
         """Apply the changes of messages; the arguments and errors are those of `apply_changes`."""
         tally = Tally(self._decoder, show_values=self._show_values, progress=self._progress)
         landed(self._landing, messages, tally, shape=shape, batch_size=batch_size)
-        if self._log.version < 0:
-            # Even of no message, so that commands on the log know whose tables these are.
-            self._log.append(log_schema().empty_table())
         done = applied(self._log, self._options)
         inputs = [messages] if isinstance(messages, str) else []
         return tally.outcome(inputs, self._options.log, done)

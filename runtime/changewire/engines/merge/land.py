@@ -49,8 +49,6 @@ def land(files: Sequence[str], log: str, asked: FileRun) -> Outcome:
     there = AppendedLog(log, columns)
     landing = Landing(there, asked.decode_options, asked.max_dead_letters)
     landed(landing, files, tally, shape=asked.shape, stdin=f"{_STDIN}#{uuid4().hex}")
-    if there.version < 0:
-        there.append(columns.empty_table())
     return tally.outcome(files, log)
 
 
@@ -65,6 +63,8 @@ def landed(
 ) -> None:
     """Append the elements of messages to a log that lacks them, and count all of them.
 
+    The log is created even if there is no message.
+
     `stdin` is the path that records of standard input get; without one they have no position.
     """
     if batch_size < 1:
@@ -76,6 +76,7 @@ def landed(
         tally.add(rows)
         new = retried(landing.log.path, partial(landing.append, rows))
         tally.landed(len(rows) - new)
+    retried(landing.log.path, landing.log.begin)
 
 
 def _placed(records: pa.RecordBatch, stdin: str | None) -> pa.RecordBatch:
@@ -108,7 +109,7 @@ class Landing:
     Attributes:
         log: The log.
         number: The number of the next batch, which errors name.
-        has_keys: Whether the log has a change with a key.
+        has_keys: Whether the log of tables has a change with a key.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class Landing:
         self.log: AppendedLog = log
         self._decode_options, self._routing = decode_options, routing
         self._max_dead_letters = max_dead_letters
-        self.has_keys: bool = log.version >= 0
+        self.has_keys: bool = routing is not None and log.has_keys()
 
     def append(
         self,

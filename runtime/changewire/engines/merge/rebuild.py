@@ -292,7 +292,7 @@ def replace_rows(
 def set_row_properties(name: str, shape: Shape | None, settings: Settings) -> None:
     """Let a table say how it has its rows: delta-rs replaces rows without their properties.
 
-    Without a shape it is only said what becomes of deleted ones.
+    Without a shape, it says only what becomes of deleted rows.
     """
     table = delta.opened(name)
     if table is None:

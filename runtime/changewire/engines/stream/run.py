@@ -167,7 +167,6 @@ class TopicStream:
         self._positions = Positions(log, self.source)
         self._gathering = Gathering(self.reader, self._positions, decoder, options)
         self._landing = Landing(log, decoder.decode_options, options.max_dead_letters, self.routing)
-        self._landing.has_keys = self.routing is not None and log.has_keys()
         self._upkeep = Upkeep(log, options, self.applying, self.reports)
         self._schema = decoder.schema()
         self._looked = time.monotonic()

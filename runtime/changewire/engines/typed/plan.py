@@ -316,7 +316,7 @@ def _check_layout(table: TableThere, settings: Settings) -> None:
 
 
 def _check_deletes(table: TableThere, settings: Settings) -> None:
-    """Check that an existing table has the fate of deleted rows that is asked of it.
+    """Check that an existing table does with deleted rows what is asked.
 
     Rows that were removed have no flag, and the log is not asked for deletes of flagged ones.
     """

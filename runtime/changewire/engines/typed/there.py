@@ -50,7 +50,7 @@ class TableThere(NamedTuple):
     `named` are the columns that may be written although the batch does not name them, None for all;
     `is_text` is whether its rows are JSON text; `given` are the columns of types that a user gave;
     `layout` is None if the table is made or replaced, or if nothing else is asked of it; `deletes`
-    is None if the table may have either.
+    is None if the table may do either with deleted rows.
     """
 
     target: Target

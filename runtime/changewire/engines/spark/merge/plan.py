@@ -75,7 +75,7 @@ class There:
 
     @property
     def deletes(self) -> Deletes | None:
-        """The fate of deleted rows that it keeps; None if it may have either."""
+        """What becomes of deleted rows; None if it may be either."""
         return made_with(self.properties, is_owned=self.owner is not None)
 
     @property
@@ -139,15 +139,14 @@ def plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     there: There | None,
 ) -> TablePlan[Shape]:
     """Return how a table has its rows after a batch."""
-    current, keys, given, layout = None, None, frozenset[str](), None
+    current, keys, given, layout, deletes = None, None, frozenset[str](), None, None
     if there is not None:
         has_text = {KEY, ROW} <= {*there.columns.names} and options.rows_of(target) == "json"
         check_columns(there.columns, JsonShape().columns if has_text else NEEDED, target.name)
         current = with_json(without_state(there.columns), there.properties)
-        keys, layout = there.keys, there.layout
+        keys, layout, deletes = there.keys, there.layout, there.deletes
         given = rows_in(there.properties).given
     is_text = there is not None and there.has_text
-    deletes = None if there is None else there.deletes
     table = TableThere(
         *(target, current, keys), is_text=is_text, given=given, layout=layout, deletes=deletes
     )
