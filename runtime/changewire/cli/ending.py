@@ -1,8 +1,10 @@
 """How a command ends: with which code, and with one sentence instead of a traceback."""
 
 import errno
+import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from inspect import cleandoc
 from typing import Final, ParamSpec
@@ -41,14 +43,17 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     A file that cannot be read or written, a folder that is not a log, and a missing or broken
     library or package of formats, are one sentence on standard error and `UNABLE`; with ``--json``
     a line of JSON. So is the reason of a `JobError`. Sentences and wrong usage name the options of
-    the command, whatever the parameters are called. An interrupt ends the command silently.
+    the command, whatever the parameters are called. So are warnings that are logged, which are
+    notes. An interrupt ends the command silently.
     """
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         code = UNABLE
+        is_json = bool(kwargs.get("as_json"))
         try:
-            code = command(*args, **kwargs)
+            with _warnings_as_notes(command, as_json=is_json):
+                code = command(*args, **kwargs)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
@@ -60,7 +65,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
         except (FormatError, FramingError, JobError, OSError, ImportError, StreamError) as error:
             text = in_flags(_sentence(error), flags_of(command))
             lines = text.splitlines() if isinstance(error, JobError) else text
-            notice("error", lines, as_json=bool(kwargs.get("as_json")))
+            notice("error", lines, as_json=is_json)
             forget(sys.stdout, sys.stderr)
         raise typer.Exit(code)
 
@@ -68,6 +73,24 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     run.__annotations__ = {**command.__annotations__, "return": None}
     run.__doc__ = help_text(command.__doc__ or "")
     return run
+
+
+@contextmanager
+def _warnings_as_notes(
+    command: Callable[..., int], *, as_json: bool
+) -> Generator[None, None, None]:
+    """Write warnings of the library as notes, which name options of the command."""
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            notice("note", in_flags(record.getMessage(), flags_of(command)), as_json=as_json)
+
+    logger, notes = logging.getLogger("changewire"), Notes(logging.WARNING)
+    logger.addHandler(notes)
+    try:
+        yield
+    finally:
+        logger.removeHandler(notes)
 
 
 def ended(text: str, totals: Mapping[str, object], *, as_json: bool) -> int:

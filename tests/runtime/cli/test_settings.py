@@ -52,6 +52,19 @@ def test_types_of_a_file_and_of_the_command_line(cli: Cli, folder: Path, engine:
     assert report["unmatched"] == [{"option": "tables", "names": ["d.u"], "tables": ["d.t", "t"]}]
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_rebuild_says_what_no_table_is_called(cli: Cli) -> None:
+    """What the library logs is a note, in lines of JSON too, and names the options."""
+    assert cli(*RUN).exit_code == 0
+    rebuild = ("rebuild", "out", "--target", "lake/{table}", "--row-schema", "auto")
+    ended = cli(*rebuild, "--settings", "lake.toml")
+    line = "--settings names d.u, and no table has such a name; tables are: d.t, t"
+    assert ended.stderr.startswith(line)
+    ended = cli(*rebuild, "--settings", "lake.toml", "--json")
+    notes = [json.loads(one) for one in ended.stderr.splitlines()]
+    assert {"notice": "note", "message": line} in notes
+
+
 def test_the_table_keeps_its_types(cli: Cli, folder: Path) -> None:
     """A later run with another type is an error; one without keeps it, and a rebuild changes it."""
     assert cli(*RUN, "--column", "*.price=decimal(12,2)").exit_code == 0
