@@ -159,7 +159,7 @@ class SparkTable:
         """Merge rows, one for each key; return what it did.
 
         Those that are ``decided`` replace their row, others do so if they are newer. Columns that
-        changes do not write are left as they are.
+        changes do not write are left as they are; a deleted row that is kept has NULL there.
         """
         decided = decided_name(shape.columns.names)
         others = there.others - {*shape.keys}
@@ -168,7 +168,9 @@ class SparkTable:
         names = [name for name in source.columns if name not in computed]
         values = {quoted(name): f"s.{quoted(name)}" for name in names}
         inserted = self.format.inserted(there.columns, there.unwritten)
-        clauses = _clauses(shape.keys, values, inserted, decided, keeps_deleted=keeps_deleted)
+        emptied = sorted(there.unwritten - {*shape.keys, *there.constraints.closed})
+        deleted = values | {quoted(name): "NULL" for name in emptied} if keeps_deleted else None
+        clauses = _clauses(shape.keys, values, inserted, decided, deleted)
         spark = rows.sparkSession
         self.format.refresh(spark, self.target)
         with changed(spark, LENIENT if there.constraints.are_any else {}):
@@ -211,23 +213,31 @@ def _clauses(
     written: Mapping[str, str],
     inserted: Mapping[str, str],
     decided: str,
-    *,
-    keeps_deleted: bool,
+    deleted: Mapping[str, str] | None,
 ) -> str:
-    """Return the clauses of a MERGE of values by columns; a new row has further ones."""
+    """Return the clauses of a MERGE of values by columns; a new row has further ones.
+
+    A deleted row has those of `deleted`; it is removed if that is None.
+    """
     is_same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in keys)
     is_applied = f"(s.{decided} OR {is_newer(f's.{COLUMN}', f't.{COLUMN}')})"
     is_deleted = f"s.{COLUMN}.deleted"
-    sets = ", ".join(f"t.{name} = {value}" for name, value in written.items())
     new = {**written, **inserted}
     insert = f"INSERT ({', '.join(new)}) VALUES ({', '.join(new.values())})"  # noqa: S608 - all is quoted
-    clauses = [f"WHEN MATCHED AND {is_applied} THEN UPDATE SET {sets}"]
-    if keeps_deleted:
-        clauses.append(f"WHEN NOT MATCHED THEN {insert}")
-    else:
+    clauses = [f"WHEN MATCHED AND {is_applied} THEN {_update(written)}"]
+    if deleted is None:
         clauses.insert(0, f"WHEN MATCHED AND {is_applied} AND {is_deleted} THEN DELETE")
         clauses.append(f"WHEN NOT MATCHED AND NOT {is_deleted} THEN {insert}")
+    else:
+        if deleted != written:
+            removal = f"WHEN MATCHED AND {is_applied} AND {is_deleted} THEN {_update(deleted)}"
+            clauses.insert(0, removal)
+        clauses.append(f"WHEN NOT MATCHED THEN {insert}")
     return f"{is_same} {' '.join(clauses)}"
+
+
+def _update(values: Mapping[str, str]) -> str:
+    return f"UPDATE SET {', '.join(f't.{name} = {value}' for name, value in values.items())}"
 
 
 def run_statement(

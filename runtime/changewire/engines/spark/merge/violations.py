@@ -136,6 +136,8 @@ def stored(
             value = F.expr(asked.defaults.get(one.name, "NULL"))
             if table is not None:
                 value = F.when(row.isNotNull(), row[one.name]).otherwise(value)
+            if STATE in rows.columns:  # a deleted row has NULL there too
+                value = F.when(~F.col(STATE)["deleted"], value)
         if one.name not in asked.generated:
             columns.append(value.cast(one.dataType).alias(one.name))
     kinds = {one.name: one.dataType for one in there.columns.fields}
