@@ -374,7 +374,7 @@ def survives(session: nox.Session, mutant: str) -> bool:
 
 @nox.session
 def long(session: nox.Session) -> None:
-    """Run the tests that take minutes each: a tour, jobs of a benchmark, many histories."""
+    """Run the tests that take minutes each, and scenes of Spark that repeat a rule."""
     install_wheel(session, tuple(EXTRAS), ("bench", "tests"))
     session.run("pytest", "-m", "long", *session.posargs)
 

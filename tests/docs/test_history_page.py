@@ -14,6 +14,8 @@ from docs.making.spans import PAGE, versions
 from tests.docs.pages import ROOT
 from tests.docs.running import run_page
 
+import changewire.spark as cws
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -45,9 +47,15 @@ def test_every_history_is_drawn() -> None:
 
 
 def test_the_page_runs(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark: SparkSession,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """From the topic to versions by each of its ways, which agree."""
+    history = cws.history
+    # The page and this test look at these versions again and again.
+    monkeypatch.setattr(cws, "history", lambda *args, **given: history(*args, **given).persist())
     topic = tmp_path / "topic"
     topic.mkdir()
     records = map(json.loads, ACCOUNTS.read_text(encoding="utf-8").splitlines())
@@ -58,3 +66,4 @@ def test_the_page_runs(
     names = run_page("docs/guides/history.md", tmp_path, known)
     assert names["as_of"].count() < names["current"].count() < names["versions"].count()
     assert "valid_from" in capsys.readouterr().out
+    spark.catalog.clearCache()

@@ -36,6 +36,12 @@ class Ended(Protocol):
         ...
 
 
+SPARK_SELDOM = pytest.mark.parametrize(
+    "engine", ["python", pytest.param("spark", marks=pytest.mark.long)], indirect=True
+)
+"""Marks what both engines do alike, by code that another test runs with Spark."""
+
+
 @pytest.fixture(params=["python", "spark"])
 def engine(request: pytest.FixtureRequest) -> str:
     """Each engine, Spark with the session of the tests."""

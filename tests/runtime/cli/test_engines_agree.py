@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,6 +180,11 @@ def test_damage_is_the_same_error(spark: SparkSession, tmp_path: Path) -> None:
     assert (errors[0].path, errors[0].number) == (errors[1].path, errors[1].number)
 
 
+def letters(rows: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Return where dead letters are, and their values."""
+    return sorted((row["number"], row["attempt"], bytes(row["value"])) for row in rows)
+
+
 def test_a_repaired_file_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
     """A place of which the log has dead letters alone is a later attempt, if its bytes differ."""
     import changewire.spark as cws
@@ -199,14 +204,8 @@ def test_a_repaired_file_is_read_again(spark: SparkSession, tmp_path: Path) -> N
             path.write_bytes(b"\n".join(lines))
             outcome = job.run([str(path)], str(output), format=FORMAT, engine=engine)
             assert (outcome.already_in_log, outcome.counts.elements) == (known, known + new)
-            by_arrow = cwa.dead_letters(output).to_pylist()
-            by_spark = cws.dead_letters(spark, str(output / LOG)).collect()
-            one, other = (
-                sorted((row["number"], row["attempt"], bytes(row["value"])) for row in letters)
-                for letters in (by_arrow, by_spark)
-            )
-            assert one == other
-            shown.append(one)
+            shown.append(letters(cwa.dead_letters(output).to_pylist()))
+        assert letters(cws.dead_letters(spark, str(output / LOG)).collect()) == shown[-1]
         log = [(row["number"], row["kind"], row["attempt"]) for row in rows(spark, output)]
         shown.append(sorted(log))
     assert found["python"] == found["spark"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runtime.cli.conftest import Ended, json_lines
+from tests.runtime.cli.conftest import SPARK_SELDOM, Ended, json_lines
 from tests.runtime.engines.merge.messages import message
 
 Cli = Callable[..., Ended]
@@ -70,6 +70,7 @@ def test_a_table_of_which_all_changes_are_refused_fails_a_run(run: Callable[...,
     assert "<h1>4 changes are in no table</h1>" in Path("out/report.html").read_text("utf-8")
 
 
+@SPARK_SELDOM
 def test_a_table_that_took_one_change_warns(run: Callable[..., Ended]) -> None:
     """The exit code is 0; with ``--json`` the warning is a note. Good changes have no warning."""
     assert "no table" not in words(run(GOOD))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +12,6 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 from examples.broker import HOST, free_port
-from examples.jars import JAVA, spark_jars
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, mixed_messages
 from tests.support.topics import create, produce
@@ -30,21 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Cli = Callable[..., Ended]
-SECRET = "canary-password"  # noqa: S105 - of nobody
+
+
 # A shell of Spark quietens the root logger, and none that has a level of its own.
-LOGGING = """<Configuration>
-  <Appenders>
-    <Console name="err" target="SYSTEM_ERR"><PatternLayout pattern="%p %c: %m%n"/></Console>
-  </Appenders>
-  <Loggers>
-    <Logger name="org.apache.kafka" level="INFO"/>
-    <Logger name="org.apache.spark" level="INFO"/>
-    <Root level="INFO"><AppenderRef ref="err"/></Root>
-  </Loggers>
-</Configuration>
-"""
-
-
 @pytest.fixture(scope="module")
 def topic(kafka: str) -> str:
     """A topic with the mixed messages."""
@@ -158,33 +142,6 @@ def test_a_broker_that_is_not_there_is_one_sentence(
     assert ended.exit_code == 2
     assert f"no Kafka broker answers: {server} (" in " ".join(ended.stderr.split())
     assert not (tmp_path / "out").exists()
-
-
-def test_secrets_reach_neither_logs_nor_reports(kafka: str, topic: str, tmp_path: Path) -> None:
-    """With Spark's log at INFO no secret stands in what the command writes anywhere."""
-    logging, output = tmp_path / "log4j2.xml", tmp_path / "out"
-    logging.write_text(LOGGING, encoding="utf-8")
-    connector = ",".join(str(jar) for jar in spark_jars("kafka", "delta"))
-    command = ["stream", "-f", FORMAT, "--kafka", kafka, "--subscribe", topic, "-o", str(output)]
-    jaas = f'kafka.sasl.jaas.config=Module required password="{SECRET}";'
-    secret = ["--option", f"kafka.ssl.truststore.password={SECRET}", "--option", jaas]
-    environment = {
-        "PYSPARK_SUBMIT_ARGS": f"--jars {connector} pyspark-shell",
-        "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile=file:{logging} {JAVA}",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "changewire.cli", *command, *secret],
-        capture_output=True,
-        check=False,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "org.apache.kafka" in done.stderr
-    written = [path.read_bytes() for path in output.glob("report.*")]
-    assert len(written) == 2
-    assert SECRET not in done.stdout + done.stderr
-    assert not [data for data in written if SECRET.encode() in data]
 
 
 def test_doctor_reaches_a_broker(cli: Cli, kafka: str) -> None:

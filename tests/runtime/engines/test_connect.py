@@ -109,7 +109,7 @@ def landing(made: Stream, remote: SparkSession) -> StreamingQuery:
 
 def test_tables_end_as_the_model_says(remote: SparkSession, tmp_path: Path) -> None:
     """Histories with moves, deletes, patches and duplicates, in any order, end as the model has."""
-    lake, every = Lake(tmp_path), []
+    lake, every = Lake(tmp_path, lands_in_spark=True), []
     for number, delivery in enumerate(drawn(HISTORIES)):
         every += [of_history(number, placed) for batch in delivery for placed in batch]
     size = -(-len(every) // BATCHES)
@@ -121,7 +121,7 @@ def test_tables_end_as_the_model_says(remote: SparkSession, tmp_path: Path) -> N
 
 def test_what_no_table_takes_is_refused(remote: SparkSession, tmp_path: Path) -> None:
     """Tables, dead letters and refused changes of a stream of files are what they must be."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, lands_in_spark=True)
     lake.send_records(records(*sent()))
     lake.apply_messages(remote, format=DATAWORKS)
     check(remote, lake)
@@ -150,7 +150,7 @@ def test_a_topic_becomes_tables(remote: SparkSession, kafka: str, tmp_path: Path
 
 def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_path: Path) -> None:
     """Typed tables get columns and wider types as they do without Spark Connect."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, lands_in_spark=True)
     narrow, wide = {"id": "LONG"}, {"id": "LONG", "name": "STRING"}
     lake.send_records(records(message("INSERT", 1, {"id": 1}, types=narrow)))
     lake.send_records(records(message("INSERT", 2, {"id": 2, "name": "b"}, types=wide), start=1))
@@ -161,7 +161,7 @@ def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_pa
 
 def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
     """What did not fit a type of the user's is replayed by a wider one, once."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, lands_in_spark=True)
     many = message("INSERT", 1, {"id": 2**40, "name": "a"})
     lake.send_records(records(many, message("INSERT", 1, {"id": 1, "name": "a"})))
     name = StructField("name", StringType())
@@ -177,7 +177,7 @@ def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None
 
 def test_tables_are_made_anew(remote: SparkSession, tmp_path: Path) -> None:
     """A row that something else removed is named, and made again from the log."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, lands_in_spark=True)
     rows = [{"id": number, "name": "a"} for number in range(3)]
     lake.send_records(records(*(message("INSERT", 1, row) for row in rows)))
     lake.apply_messages(remote, format=DATAWORKS)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -14,20 +15,26 @@ from unittest.mock import patch
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 from tests.runtime.engines.accounts import assert_all_are_explained
 from tests.runtime.tables.model import Content, key_of
 from tests.support.session import need
 
 import changewire as cw
+import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.changes.change_row import row_of
 from changewire.changes.decode_options import DecodeOptions
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import INPUT_COLUMNS
-from changewire.engines.options import AVAILABLE_NOW, StreamListener, TableOptions
+from changewire.engines.log import log_schema
+from changewire.engines.merge.appended import AppendedLog
+from changewire.engines.merge.land import Landing, landed
+from changewire.engines.merge.tally import Tally
+from changewire.engines.options import AVAILABLE_NOW, StreamListener, asked
 from changewire.engines.spark.log.place import STREAMED, LogPlace
-from changewire.engines.spark.merge.options import apply_options
-from changewire.engines.spark.merge.query import apply_changes, start
+from changewire.engines.spark.merge.options import ApplyOptions, apply_options
+from changewire.engines.spark.merge.query import existing, start, start_applying
 from changewire.engines.spark.merge.replay import replay
 from changewire.tables import PositionedChange
 
@@ -61,19 +68,26 @@ class Lake:
 
     Tables have rows of JSON text, unless a test gives a `row_schema`.
 
+    A log of Delta is landed without Spark unless a test asks for it, as that takes a fraction of
+    the time; any engine can apply it.
+
     Attributes:
         root: Holds messages, checkpoint, log and tables.
         table_format: Table format.
         folder: Folder of the tables.
         namespace: Namespace of the tables in the catalog ``ice``; empty for paths.
+        lands_in_spark: Whether Spark lands the messages, as it must in Iceberg.
         files: Number of files so far.
+        landed: How many of them logs have.
     """
 
     root: Path
     table_format: str = "delta"
     folder: Path | None = None
     namespace: str = ""
+    lands_in_spark: bool = False
     files: int = 0
+    landed: Counter[str] = field(default_factory=Counter)
 
     def send(self, batch: Sequence[PositionedChange]) -> None:
         """Add a file, which the query reads as one batch."""
@@ -117,35 +131,62 @@ class Lake:
 
     def apply(self, spark: SparkSession, **options: Any) -> None:
         """Apply the changes that were sent, to their end, in a batch for each file of the log."""
-        lines: list[str] = []
-        metrics = options.pop("metrics", None)
-        listener = StreamListener(options.pop("notice", None), metrics or lines.append)
-        places = self.places
-        log = LogPlace(places["log"], places["table_format"])
-        target, checkpoint = places["target"], places["checkpoint"]
-        decode = DecodeOptions("dataworks-json")
-        given: dict[str, Any] = {"default_table": "null", "row_schema": "json", **options}
-        how = apply_options(decode, TableOptions(target, **given), log=log, checkpoint=checkpoint)
+        given = {"format": "dataworks-json", "default_table": "null", "row_schema": "json"}
+        decoder = ChangeDecoder(DecodeOptions("dataworks-json"))
         with one_by_one(self.table_format):
-            query = start(self.read(spark), how, ChangeDecoder(decode), listener, AVAILABLE_NOW)
-            cws.await_termination(query)
-        check_accounts(lines)
+            self._apply(spark, decoder, {**given, **options})
 
     def apply_messages(self, spark: SparkSession, **options: Any) -> list[dict[str, Any]]:
-        """Apply the messages that were sent, by what users call; return the counts of tables."""
-        lines: list[str] = []
-        ends = {"trigger": AVAILABLE_NOW, "metrics": lines.append}
-        given: dict[str, Any] = {"row_schema": "json", **ends, **self.places, **options}
-        query = apply_changes(self.read(spark), **given)
-        cws.await_termination(query)
-        check_accounts(lines)
+        """Apply the messages that were sent, as `apply_changes` does; return counts of tables."""
+        lines = self._apply(spark, None, {"row_schema": "json", **options})
         batches = map(json.loads, lines)
         return [batch["tables"] for batch in batches if "tables" in batch]
+
+    def _apply(
+        self, spark: SparkSession, decoder: Decoder | None, options: dict[str, Any]
+    ) -> list[str]:
+        """Apply what was sent; return the metrics of batches, unless a test takes them."""
+        lines: list[str] = []
+        metrics = options.pop("metrics", None) or lines.append
+        listener = StreamListener(options.pop("notice", None), metrics)
+        places = {name: options.pop(name, place) for name, place in self.places.items()}
+        log = LogPlace(places["log"], places["table_format"])
+        given: Any = {name: one for name, one in options.items() if name != "format"}
+        decode, tables = asked(options["format"], places["target"], given)
+        how = apply_options(decode, tables, log=log, checkpoint=places["checkpoint"])
+        decoder = decoder or Decoder(decode)
+        if self.lands_in_spark:
+            query = start(self.read(spark), how, decoder, listener, AVAILABLE_NOW)
+            cws.await_termination(query)
+        else:
+            self.land(how, decoder)
+            begun = existing(spark, how)
+            cws.await_termination(start_applying(spark, how, begun, listener, AVAILABLE_NOW))
+        check_accounts(lines)
+        return lines
+
+    def land(self, how: ApplyOptions, decoder: Decoder) -> None:
+        """Append the files that a log lacks to it, a commit each, without Spark."""
+        log = AppendedLog(how.log.target, log_schema(decoder.schema()))
+        landing = Landing(log, decoder.decode_options, routing=how.routing)
+        files = sorted((self.root / "messages").glob("*.parquet"))
+        for file in files[self.landed[log.path] :]:
+            landed(landing, pq.read_table(file), Tally(decoder), shape="auto")
+        self.landed[log.path] = len(files)
 
     def replay(self, spark: SparkSession, **options: Any) -> Replayed:
         """Decode dead letters again, and apply refused changes again."""
         given: dict[str, Any] = {"row_schema": "json", **self.places, **options}
         return replay(spark, **given)
+
+    def faults(self, spark: SparkSession, **options: Any) -> list[dict[str, Any]]:
+        """Return the rows that differ from the log; without Spark in Delta, which is quicker."""
+        places = {name: one for name, one in self.places.items() if name != "checkpoint"} | options
+        if self.table_format == "delta":
+            del places["table_format"]
+            found: list[dict[str, Any]] = cwd.verify(**places).to_pylist()
+            return found
+        return [row.asDict() for row in cws.verify(spark, **places).collect()]
 
     def log(self, spark: SparkSession) -> DataFrame:
         """Return the log."""
@@ -161,12 +202,18 @@ class Lake:
 
     def content(self, spark: SparkSession) -> Content:
         """Return the rows of every table that are not deleted, as the model has them."""
-        found: Content = {}
-        for name in self.names():
-            rows = self.table(spark, name).where("NOT _changewire.deleted").collect()
-            decoded = [msgspec.json.decode(row["row"]) for row in rows]
-            found[name] = {key_of({"id": row["id"]}): row for row in decoded}
-        return found
+        return {
+            name: {key_of({"id": row["id"]}): row for row in self.json_rows(spark, name)}
+            for name in self.names()
+        }
+
+    def json_rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table of JSON text that are not deleted."""
+        if self.table_format == "delta":
+            rows = DeltaTable(str(self.tables / name)).to_pyarrow_table().to_pylist()
+        else:
+            rows = [one.asDict() for one in self.table(spark, name).collect()]
+        return [msgspec.json.decode(r["row"]) for r in rows if not r["_changewire"]["deleted"]]
 
 
 @contextmanager
@@ -177,10 +224,12 @@ def one_by_one(table_format: str) -> Generator[None, None, None]:
         yield
 
 
-def lake_in(table_format: str, spark: SparkSession, root: Path) -> Lake:
+def lake_in(
+    table_format: str, spark: SparkSession, root: Path, *, lands_in_spark: bool = False
+) -> Lake:
     """Return a lake of a table format; the catalog of Iceberg keeps tables in folders too."""
     need(table_format)
     if table_format != "iceberg":
-        return Lake(root, table_format)
+        return Lake(root, table_format, lands_in_spark=lands_in_spark)
     folder = Path(str(spark.conf.get("spark.sql.catalog.ice.warehouse")), root.name)
-    return Lake(root, table_format, folder, root.name)
+    return Lake(root, table_format, folder, root.name, lands_in_spark=True)

@@ -44,13 +44,20 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
 
 
 def test_a_table_of_another_query_is_taken_over(spark: SparkSession, tmp_path: Path) -> None:
-    """It belongs to the next query that applies changes to it, and the first one is refused."""
-    lake = Lake(tmp_path)
+    """Until then it keeps nothing out of the log; the query that had it is refused afterwards."""
+    lake = Lake(tmp_path, lands_in_spark=True)
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
     lake.apply_messages(spark, format="dataworks-json")
-    other = {"checkpoint": f"{tmp_path}/other", "log": f"{tmp_path}/other-log"}
+    query = Lake(tmp_path / "mine", folder=lake.tables, lands_in_spark=True)
+    for number in range(2, 4):
+        query.send_records(records(message("INSERT", 2, {"id": number}), start=number))
+    with pytest.raises(OwnerError, match=r"belongs to the query .* changewire\.spark\.adopt_table"):
+        query.apply_messages(spark, format="dataworks-json")
+    assert query.log(spark).count() == 2
     adopt_table(spark, f"{lake.tables}/t")
-    lake.apply_messages(spark, format="dataworks-json", **other)
+    (counts,) = query.apply_messages(spark, format="dataworks-json")
+    assert counts["inserted"] == 2
+    assert lake.table(spark, "t").count() == 3
     lake.send_records(records(message("INSERT", 2, {"id": 2}), start=1))
     with pytest.raises(OwnerError, match="belongs to the query"):
         lake.apply_messages(spark, format="dataworks-json")

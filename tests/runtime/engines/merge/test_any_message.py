@@ -35,7 +35,6 @@ from tests.runtime.tables.histories import drawn, of_history
 import changewire as cw
 import changewire.spark as cws
 from changewire.engines.spark.merge.query import apply_changes
-from changewire.engines.spark.merge.verify import verify
 from changewire.tables import ChangePosition
 
 if TYPE_CHECKING:
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
 
 FEW, MANY = 150, 5_000
 HISTORIES = 20
-LEAST = 40
-"""Changes of a table that is made: each takes its seconds, with few changes as with many."""
+LARGE = 2
+"""Tables that are made: each takes its seconds, with few changes as with many."""
 
 BATCH = 2_500
 TYPES = {
@@ -103,14 +102,14 @@ def read(format: str, messages: list[bytes]) -> Read:
 
 
 def of_large(sent: Read) -> list[bytes]:
-    """Return the messages but for those of tables with few changes."""
+    """Return the messages of the tables with most changes, and those without a table."""
     tables: dict[int, set[str]] = defaultdict(set)
     changes: Counter[str] = Counter()
     for position, found in sent.elements():
         if isinstance(found, cw.Change) and getattr(found.source, sent.named_by):
             tables[position.offset].add(sent.table_of(found))
             changes[sent.table_of(found)] += 1
-    few = {table for table, number in changes.items() if number < LEAST}
+    few = changes.keys() - dict(changes.most_common(LARGE))
     return [one for offset, one in enumerate(sent.messages) if not tables[offset] & few]
 
 
@@ -160,14 +159,8 @@ def check(spark: SparkSession, lake: Lake, sent: Read, rows: str) -> None:
     rows_found, expected = contents(sent, lost, loaded, rows)
     assert not lake.log(spark).where("code = 'apply-failed'").count()
     assert differences(rows_found, expected) == []
-    assert not verify(
-        spark,
-        places["log"],
-        target=template(lake, sent),
-        one_table=True,
-        table_format=lake.table_format,
-        apply_truncates=True,
-    ).count()
+    given: dict[str, Any] = {"target": template(lake, sent), "one_table": True}
+    assert lake.faults(spark, apply_truncates=True, **given) == []
 
 
 def template(lake: Lake, sent: Read) -> str:

@@ -16,7 +16,6 @@ from tests.runtime.engines.merge_local.test_histories import cut as cut_once
 from tests.runtime.tables.histories import in_tables
 from tests.runtime.tables.model import Content, filled, tables_of
 
-import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.options import AVAILABLE_NOW
 from changewire.engines.spark.session import changed
@@ -37,12 +36,12 @@ def apply_log(spark: SparkSession, lake: Lake, log: str, **options: Any) -> None
     cws.await_termination(cws.apply_log(spark, log, **given))
 
 
-@pytest.fixture(scope="module", params=["delta", pytest.param("iceberg", marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=["delta", "iceberg"])
 def landed(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Lake, list[PositionedChange]]:
     """Drawn histories in a log and tables."""
-    lake = lake_in(request.param, spark, tmp_path_factory.mktemp("log"))
+    lake = lake_in(request.param, spark, tmp_path_factory.mktemp("log"), lands_in_spark=True)
     batches = [in_tables(batch, {"u": "t"}) for batch in cut(HISTORIES, 2)]
     for batch in batches:
         lake.send(batch)
@@ -57,6 +56,7 @@ def other(lake: Lake) -> Lake:
     return replace(lake, root=lake.root / "other", folder=folder, namespace=namespace)
 
 
+@pytest.mark.long
 def test_tables_are_those_of_the_model(
     spark: SparkSession, landed: tuple[Lake, list[PositionedChange]]
 ) -> None:
@@ -72,119 +72,77 @@ def test_tables_are_those_of_the_model(
     assert filled(later.content(spark)) == expected
 
 
-def test_each_engine_applies_a_log_of_the_other(spark: SparkSession, tmp_path: Path) -> None:
-    """A log that Spark landed becomes tables without it, and the other way round."""
+def test_a_log_that_landed_without_spark_is_applied(spark: SparkSession, tmp_path: Path) -> None:
+    """Its tables are those of the other engine and of the model; `test_cases` has the reverse."""
     batches = cut_once(HISTORIES)[:2]
     expected = filled(tables_of([one for batch in batches for one in batch], befores_wait=True))
-    lake, local = Lake(tmp_path / "spark"), LocalLake(tmp_path / "local")
+    local, theirs = LocalLake(tmp_path / "local"), Lake(tmp_path / "theirs")
     for batch in batches:
-        lake.send(batch)
         local.apply(batch)
-    lake.apply(spark)
-    ours = LocalLake(tmp_path / "ours")
-    cwd.apply_log(
-        lake.places["log"],
-        target=ours.places["target"],
-        row_schema="json",
-        default_table="null",
-    )
-    theirs = Lake(tmp_path / "theirs")
     apply_log(spark, theirs, local.places["log"])
-    found: list[Content] = [local.content(), ours.content(), theirs.content(spark)]
-    assert [filled(one) for one in found] == [expected] * 3
+    found: list[Content] = [local.content(), theirs.content(spark)]
+    assert [filled(one) for one in found] == [expected] * 2
 
 
-def test_a_foreign_table_keeps_nothing_out_of_the_log(spark: SparkSession, tmp_path: Path) -> None:
-    """The error comes after all messages have landed; what is missing is applied later."""
-    lake = Lake(tmp_path)
-    lake.send_records(records(message("INSERT", 1, {"id": 1})))
-    lake.apply_messages(spark, format=FORMAT)
-    query = Lake(tmp_path / "mine", folder=lake.tables)
-    for number in range(2, 4):
-        query.send_records(records(message("INSERT", 2, {"id": number}), start=number))
-    with pytest.raises(cws.OwnerError):
-        query.apply_messages(spark, format=FORMAT)
-    assert query.log(spark).count() == 2
-    cws.adopt_table(spark, f"{lake.tables}/t")
-    (counts,) = query.apply_messages(spark, format=FORMAT)
-    assert counts["inserted"] == 2
-    assert lake.table(spark, "t").count() == 3
+def test_a_log_is_compacted_and_cleaned_up(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows written again, or removed by retention, are not new; if they were not read, it says so.
 
-
-def test_the_log_is_compacted_and_cleaned_up(spark: SparkSession, tmp_path: Path) -> None:
-    """Rows that are written again, or removed by retention, end no query and are not new."""
-    lake = Lake(tmp_path)
-    for number in range(3):
-        lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
+    The error says what to do, and that helps.
+    """
+    lake, progress = Lake(tmp_path, lands_in_spark=True), tmp_path / "checkpoint" / "tables"
+    early = tmp_path / "early"
+    for numbers in ((0,), (1, 2)):
+        for number in numbers:
+            lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
         lake.apply_messages(spark, format=FORMAT)
-    log = f"delta.`{lake.places['log']}`"
-    spark.sql(f"OPTIMIZE {log}")
-    spark.sql(f"DELETE FROM {log} WHERE offset = 0")  # noqa: S608 - a path of ours
-    check = "spark.databricks.delta.retentionDurationCheck.enabled"
-    with changed(spark, {check: "false"}):
-        spark.sql(f"VACUUM {log} RETAIN 0 HOURS")
+        if not early.exists():
+            shutil.copytree(progress, early)
+    log, place = lake.places["log"], f"delta.`{lake.places['log']}`"
+    spark.sql(f"OPTIMIZE {place}")
+    spark.sql(f"DELETE FROM {place} WHERE offset = 0")  # noqa: S608 - a path of ours
+    with changed(spark, {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}):
+        spark.sql(f"VACUUM {place} RETAIN 0 HOURS")
     lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
     (counts,) = lake.apply_messages(spark, format=FORMAT)
     assert (counts["inserted"], lake.table(spark, "t").count()) == (1, 4)
-
-
-def test_files_of_the_log_are_gone_too_early(spark: SparkSession, tmp_path: Path) -> None:
-    """The error says what to do, and that helps."""
-    lake, progress = Lake(tmp_path), tmp_path / "checkpoint" / "tables"
-    for number in range(3):
-        lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
-        lake.apply_messages(spark, format=FORMAT)
-        if number == 0:
-            shutil.copytree(progress, tmp_path / "early")
     shutil.rmtree(progress)
-    (tmp_path / "early").rename(progress)
-    log, check = lake.places["log"], "spark.databricks.delta.retentionDurationCheck.enabled"
-    spark.sql(f"OPTIMIZE delta.`{log}`")
-    with changed(spark, {check: "false"}):
-        spark.sql(f"VACUUM delta.`{log}` RETAIN 0 HOURS")
+    early.rename(progress)
     with pytest.raises(cws.OutputError, match=r"run `rebuild`, then delete the folder `tables`"):
         lake.apply_messages(spark, format=FORMAT)
     cws.rebuild(spark, log, target=lake.places["target"])
     shutil.rmtree(progress)
-    lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
+    lake.send_records(records(message("INSERT", 1, {"id": 4}), start=4))
     lake.apply_messages(spark, format=FORMAT)
     assert lake.table(spark, "t").count() == 4
 
 
 def test_a_log_must_exist(spark: SparkSession, tmp_path: Path) -> None:
     """A sentence says that it does not, and none is made."""
-    lake = Lake(tmp_path)
+    lake = Lake(tmp_path, lands_in_spark=True)
     with pytest.raises(cws.OutputError, match="the log does not exist"):
         apply_log(spark, lake, lake.places["log"])
     assert not Path(lake.places["log"]).exists()
 
 
-def test_what_is_stopped_early_is_not_active(spark: SparkSession, tmp_path: Path) -> None:
-    """The second query is not started then; the next start goes on."""
-    lake = Lake(tmp_path)
+def test_both_queries_run_side_by_side(spark: SparkSession, tmp_path: Path) -> None:
+    """Without a trigger that ends, tables follow the log while messages land.
+
+    If the first one is stopped early, the second one is not started; the next start goes on.
+    """
+    lake = Lake(tmp_path, lands_in_spark=True)
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
-    given: dict[str, Any] = {"row_schema": "json", "trigger": AVAILABLE_NOW, **lake.places}
-    query = cws.apply_changes(lake.read(spark), format=FORMAT, **given)
+    given: dict[str, Any] = {"format": FORMAT, "row_schema": "json", **lake.places}
+    query = cws.apply_changes(lake.read(spark), trigger=AVAILABLE_NOW, **given)
     assert query.isActive
     query.stop()
     assert (query.isActive, query.apply) == (False, None)
-    lake.apply_messages(spark, format=FORMAT)
-    assert lake.table(spark, "t").count() == 1
-
-
-def test_both_queries_run_side_by_side(spark: SparkSession, tmp_path: Path) -> None:
-    """Without a trigger that ends, tables follow the log while messages land."""
-    lake = Lake(tmp_path)
-    lake.send_records(records(message("INSERT", 1, {"id": 1})))
-    seldom = {"apply_trigger": {"processingTime": "1 second"}}
-    given: dict[str, Any] = {"row_schema": "json", **seldom, **lake.places}
-    query = cws.apply_changes(lake.read(spark), format=FORMAT, **given)
+    seldom = {"processingTime": "1 second"}
+    query = cws.apply_changes(lake.read(spark), apply_trigger=seldom, **given)
     try:
-        for number in (2, 3):
-            query.processAllAvailable()
-            lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
         query.processAllAvailable()
-        assert lake.table(spark, "t").count() == 3
+        lake.send_records(records(message("INSERT", 1, {"id": 2}), start=2))
+        query.processAllAvailable()
+        assert lake.table(spark, "t").count() == 2
         assert query.isActive
         assert query.exception() is None
         assert not query.awaitTermination(1)

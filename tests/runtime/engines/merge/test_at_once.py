@@ -90,8 +90,7 @@ def check(spark: SparkSession, lake: Lake, names: list[str], threads: int) -> No
     for name in names:
         is_allowed = name == names[1] and lake.table_format != "delta"
         assert rows_of(lake, spark, name) == expected(name, 1, 2, *([9] if is_allowed else []))
-    places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
-    assert cws.verify(spark, **places).where("fault IS NOT NULL").collect() == []
+    assert lake.faults(spark) == []
     assert settings(spark) == before
     assert shared_views(spark) == []
 

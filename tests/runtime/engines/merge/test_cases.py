@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from docs.making.histories import histories
 from tests.runtime.engines.merge.cases import Batches, delivered, deliveries
-from tests.runtime.engines.merge.lake import lake_in
+from tests.runtime.engines.merge.lake import Lake, lake_in
 from tests.runtime.engines.merge.test_histories import cut
+from tests.runtime.engines.merge_local.lake import Lake as LocalLake
 from tests.runtime.tables.histories import in_tables
 from tests.runtime.tables.model import Content, filled, tables_of
 
+import changewire.delta as cwd
+import changewire.spark as cws
+from changewire.engines.options import AVAILABLE_NOW
 from changewire.tables import PositionedChange
 
 if TYPE_CHECKING:
@@ -22,37 +27,42 @@ FIRST = 1000
 """Number of the first delivery of an example; drawn histories have smaller ones."""
 
 HISTORIES = 20
-MOST = 3
-"""Batches: each MERGE of each takes its time. More are delivered by the tests without Spark."""
 
 CASES = [
-    pytest.param(("delta", "remove"), id="delta, removed"),
-    pytest.param(("delta", "flag"), id="delta, flagged", marks=pytest.mark.long),
-    pytest.param(("iceberg", "remove"), id="iceberg, removed", marks=pytest.mark.long),
+    pytest.param(("delta", "remove", 2), id="delta, removed"),
+    pytest.param(("delta", "flag", 3), id="delta, flagged", marks=pytest.mark.long),
+    pytest.param(("iceberg", "remove", 3), id="iceberg, removed", marks=pytest.mark.long),
 ]
-"""Table format, and what deletes do."""
+"""Table format, what deletes do, and the number of batches: each MERGE of each takes its time.
+
+More are delivered by the tests without Spark.
+"""
 
 
 class Ended(NamedTuple):
     """Tables that one query made.
 
     Attributes:
+        lake: Where they are.
+        options: How they are written.
         content: Their rows.
         page: The rows that the page has, by their ids.
         drawn: The changes of drawn histories.
     """
 
+    lake: Lake
+    options: dict[str, Any]
     content: Content
     page: dict[str, dict[str, Any]]
     drawn: list[PositionedChange]
 
 
-def examples() -> tuple[Batches, dict[str, dict[str, Any]]]:
+def examples(most: int) -> tuple[Batches, dict[str, dict[str, Any]]]:
     """Return all deliveries of all examples, side by side, and the rows that the page has."""
     expected: dict[str, dict[str, Any]] = {}
     sent: list[Batches] = []
     for history in histories():
-        for batches in deliveries(history, MOST).values():
+        for batches in deliveries(history, most).values():
             number = FIRST + len(sent)
             sent.append(delivered(history.name, batches, number))
             for row in history.rows:
@@ -67,16 +77,18 @@ def ended(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Ended:
     """Tables after all batches of a query, which is started again amid them."""
-    table_format, deletes = request.param
-    batches, expected = examples()
+    table_format, deletes, most = request.param
+    options = {"deletes": deletes, "apply_truncates": True}
+    batches, expected = examples(most)
     # In one table, which that of the examples is too.
-    drawn = [in_tables(batch, {"u": "t"}) for batch in cut(HISTORIES, MOST)]
-    lake = lake_in(table_format, spark, tmp_path_factory.mktemp("cases"))
+    drawn = [in_tables(batch, {"u": "t"}) for batch in cut(HISTORIES, most)]
+    lake = lake_in(table_format, spark, tmp_path_factory.mktemp("cases"), lands_in_spark=True)
     for at, (one, other) in enumerate(zip_longest(batches, drawn, fillvalue=())):
         lake.send([*one, *other])
-        if at in {1, len(batches) - 1}:
-            lake.apply(spark, deletes=deletes, apply_truncates=True)
-    return Ended(lake.content(spark), expected, [one for batch in drawn for one in batch])
+        if at in {0, len(batches) - 1}:
+            lake.apply(spark, **options)
+    sent = [one for batch in drawn for one in batch]
+    return Ended(lake, options, lake.content(spark), expected, sent)
 
 
 def rows(content: Content, *, are_drawn: bool) -> Content:
@@ -101,3 +113,17 @@ def test_tables_end_as_the_model_says(ended: Ended) -> None:
     """Tables depend on the set of their changes alone, whatever the batches and restarts."""
     expected = tables_of(ended.drawn, befores_wait=True)
     assert filled(rows(ended.content, are_drawn=True)) == filled(expected)
+
+
+def test_all_of_the_log_is_applied_once_more(spark: SparkSession, ended: Ended) -> None:
+    """Rows stay as they are, and without Spark another target gets the same ones."""
+    lake, log = ended.lake, ended.lake.places["log"]
+    options: dict[str, Any] = {"row_schema": "json", "default_table": "null", **ended.options}
+    shutil.rmtree(lake.root / "checkpoint" / "tables")
+    places = {name: one for name, one in lake.places.items() if name != "log"}
+    cws.await_termination(cws.apply_log(spark, log, trigger=AVAILABLE_NOW, **places, **options))
+    assert lake.content(spark) == ended.content
+    if lake.table_format == "delta":
+        ours = LocalLake(lake.root / "ours")
+        cwd.apply_log(log, target=ours.places["target"], **options)
+        assert ours.content() == ended.content

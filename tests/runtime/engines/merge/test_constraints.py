@@ -80,7 +80,8 @@ def test_a_table_with_constraints_takes_what_they_allow(
     assert content(lake, spark, columns) == rows
     assert lake.table(spark, "other").count() == 1
     places = {"target": lake.places["target"]}
-    assert not verify(spark, lake.places["log"], deletes="remove", **places).count()
+    only = {"only_tables": ["d.t"], **places}
+    assert not verify(spark, lake.places["log"], deletes="remove", **only).count()
     spark.sql(f"DELETE FROM delta.`{place}` WHERE id = 2")  # noqa: S608 - a path of the test
     rebuild(spark, lake.places["log"], tables=["t"], **places)
     assert content(lake, spark, columns) == rows
@@ -182,12 +183,13 @@ def test_columns_that_nothing_names_and_not_null(
     schema = lake.table(spark, "t").schema
     assert [schema[name].nullable for name in columns] == [False, False, True, False]
     places: dict[str, Any] = {"target": lake.places["target"], "table_format": table_format}
-    assert not verify(spark, lake.places["log"], **places).count()
+    assert lake.faults(spark) == []
     rebuild(spark, lake.places["log"], **places)
     assert content(lake, spark, (*columns, "more")) == [(1, "v", "own", "n", 1)]
-    lake.send_records(records(message("DELETE", 6, {"id": 1}, types=types), start=5))
-    with pytest.raises(OutputError, match=r"NULL in all columns .* the constraint NOT NULL of"):
-        lake.apply_messages(spark, format=FORMAT, row_schema="embedded", deletes="flag")
+    if table_format == "delta":
+        lake.send_records(records(message("DELETE", 6, {"id": 1}, types=types), start=5))
+        with pytest.raises(OutputError, match=r"NULL in all columns .* the constraint NOT NULL of"):
+            lake.apply_messages(spark, format=FORMAT, row_schema="embedded", deletes="flag")
 
 
 def test_iceberg_keeps_text_in_partitions(spark: SparkSession, tmp_path: Path) -> None:

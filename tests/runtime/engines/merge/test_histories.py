@@ -53,7 +53,7 @@ def test_tables_of_many_histories(
     spark: SparkSession, tmp_path: Path, table_format: str, deletes: str
 ) -> None:
     """Tables of a thousand histories are those of the model, in each format, and flagged."""
-    lake = lake_in(table_format, spark, tmp_path)
+    lake = lake_in(table_format, spark, tmp_path, lands_in_spark=True)
     batches = cut(MANY)
     for at, batch in enumerate(batches):
         lake.send(batch)

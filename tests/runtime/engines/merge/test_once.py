@@ -18,7 +18,6 @@ from changewire.engines.known import KnownLog
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge import batch
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.merge.verify import verify
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,10 +75,7 @@ def check(spark: SparkSession, lake: Lake) -> None:
     assert landed == Counter(range(len(sent())))
     assert {row["count"] for row in found if row["kind"] != "refused"} == {1}
     assert [row["offset"] for row in found if row["kind"] == "refused"] == [len(sent()) - 1]
-    places = lake.places
-    assert not verify(
-        spark, places["log"], target=places["target"], table_format=lake.table_format
-    ).count()
+    assert lake.faults(spark) == []
     for name in ("t", "u"):
         names = {row["id"]: row["name"] for row in lake.content(spark)[name].values()}
         assert names == {0: "a", 1: "b"}
@@ -88,15 +84,16 @@ def check(spark: SparkSession, lake: Lake) -> None:
 @pytest.mark.parametrize(
     ("table_format", "steps"),
     [
-        ("delta", [*STEPS]),
-        ("iceberg", ["after the log", "between two MERGEs", "after the refused changes"]),
+        ("delta", [*STEPS][3:]),
+        ("iceberg", ["between two MERGEs", "after the refused changes"]),
+        pytest.param("delta", [*STEPS][:3], marks=pytest.mark.long),
     ],
 )
 def test_a_batch_that_failed_is_written_again(
     spark: SparkSession, tmp_path: Path, table_format: str, steps: list[str]
 ) -> None:
     """It fails at one step after the other: what was done before is done once, the rest follows."""
-    lake = lake_in(table_format, spark, tmp_path)
+    lake = lake_in(table_format, spark, tmp_path, lands_in_spark=True)
     lake.send_records(records(*sent()))
     for step in steps:
         with failing(step), pytest.raises(StreamingQueryException, match=step):

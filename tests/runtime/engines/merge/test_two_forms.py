@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def test_a_stream_of_both_forms_is_one_table(spark: SparkSession, tmp_path: Path) -> None:
     """Rows have the last version, of either form; what is rejected is a dead letter."""
-    lake, start = Lake(tmp_path), 0
+    lake, start = Lake(tmp_path, lands_in_spark=True), 0
     for batch in BATCHES:
         lake.send_records(records(*batch, start=start))
         start += len(batch)

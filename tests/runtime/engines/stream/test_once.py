@@ -37,6 +37,7 @@ def test_a_crash_at_any_step_has_no_effect(
     assert made.landed(spark) == made.expected()
 
 
+@pytest.mark.long
 def test_a_killed_driver_loses_nothing(spark: SparkSession, tmp_path: Path) -> None:
     """A process that ends behind the log leaves a batch that the next process does not repeat."""
     made = stream(tmp_path, 1)
