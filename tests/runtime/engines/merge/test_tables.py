@@ -325,14 +325,15 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
         [message("DELETE", 3, one), message("DELETE", 3, {"id": 3, "name": "c"})],
         [message("UPDATE_AFTER", 2, one), message("INSERT", 2, {"id": 3, "name": "c"})],
     ]
-    options: dict[str, Any] = {"format": FORMAT, "row_schema": row, "deletes": "flag"}
+    view = {"deletes": "flag", "view": "default.live_{table}"}
+    options: dict[str, Any] = {"format": FORMAT, "row_schema": row, **view}
     lake.send_records(records(*batches[0]))
     lake.apply_messages(spark, **options)
     spark.sql(f"ALTER TABLE delta.`{lake.tables}/t` ADD COLUMNS (note STRING)")
     spark.sql(f"UPDATE delta.`{lake.tables}/t` SET note = 'mine'")  # noqa: S608 - all is ours
     for number, batch in enumerate(batches[1:], 1):
         lake.send_records(records(*batch, start=10 * number))
-    lake.apply_messages(spark, view="default.live_{table}", **options)
+    lake.apply_messages(spark, **options)
     found = lake.table(spark, "t").orderBy("id").select("id", "name", "note", "_changewire.deleted")
     assert [tuple(one) for one in found.collect()] == [
         (1, None, None, True),
