@@ -18,15 +18,19 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError, reason_of
 from changewire.engines.retries import WriteConflictError
-from changewire.engines.typed.types import StructJson, differing, struct_json
+from changewire.engines.typed.types import StructJson, differing, parts, struct_json
 from changewire.tables.routing import NOT_WRITABLE, Refusal
 
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""
 
 _MAPPING: Final = "delta.columnMapping.mode"
-_PLAIN: Final = {"timestampNtz"}
-"""Features for readers of tables that Arrow reads as they are."""
+_VARIANT: Final = "variantType"
+_PLAIN: Final = {"timestampNtz", _VARIANT}
+"""Features for readers of tables that Arrow reads as they are, unless they have a VARIANT.
+
+Delta-rs adds `_VARIANT` to each table that has features if it sets a property.
+"""
 
 _LACKING: Final = re.compile(
     r"(?:Unsupported table features required"
@@ -72,7 +76,10 @@ def opened(path: str) -> DeltaTable | None:
     if table.metadata().configuration.get(_MAPPING, "none") != "none":
         # Delta-rs finds NULL in columns whose names in the files are others.
         raise UnwritableError(path, "column mapping")
-    if lacking := {*(table.protocol().reader_features or ())} - _PLAIN:
+    lacking = {*(table.protocol().reader_features or ())} - _PLAIN
+    if _has_variant(columns_of(table.schema())):
+        lacking.add(_VARIANT)
+    if lacking:
         raise UnwritableError(path, ", ".join(sorted(lacking)))
     return table
 
@@ -91,6 +98,10 @@ def reported(path: str, damage: type[Exception] = OSError) -> Generator[None, No
         if isinstance(error, CommitFailedError):
             raise WriteConflictError from error
         raise _unable(path, error) from error
+
+
+def _has_variant(kind: Any) -> bool:
+    return kind == "variant" or any(_has_variant(part) for _, part in parts(kind))
 
 
 def _unable(path: str, error: Exception) -> OutputError:

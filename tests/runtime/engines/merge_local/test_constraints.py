@@ -350,6 +350,7 @@ def patched(path: str, protocol: dict[str, Any], **metadata: Any) -> None:
             schema = json.loads(action["metaData"]["schemaString"])
             for number, column in enumerate(fields_in(schema)):
                 column["metadata"] |= metadata.get(column["name"], {})
+                column["type"] = metadata.get("types", {}).get(column["name"], column["type"])
                 mapped = {"id": number, "physicalName": column["name"]}
                 column["metadata"] |= {f"delta.columnMapping.{one}": mapped[one] for one in mapped}
             action["metaData"]["schemaString"] = json.dumps(schema)
@@ -379,6 +380,7 @@ def featured(name: str, *, is_for_readers: bool = False) -> dict[str, Any]:
             "Feature 'nonsense' is not supported",
         ),
         (featured("deletionVectors", is_for_readers=True), {}, "deletionVectors"),
+        (featured("variantType", is_for_readers=True), {"types": {"v": "variant"}}, "variantType"),
         (
             {"minReaderVersion": 2, "minWriterVersion": 5},
             {"properties": {"delta.columnMapping.mode": "name"}},

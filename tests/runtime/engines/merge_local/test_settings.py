@@ -275,3 +275,17 @@ def test_a_column_of_others_partitions_a_table(tmp_path: Path) -> None:
     assert table_of(lake).metadata().partition_columns == ["note"]
     lake.apply_records(records(odd(1, 2), start=5), **options, tables=asked)
     assert [row["note"] for row in lake.rows()] == ["mine"]
+
+
+def test_properties_are_set_on_a_table_with_times_without_a_zone(tmp_path: Path) -> None:
+    """Delta-rs then adds a feature for VARIANT; runs, `verify` and `adopt_table` go on."""
+    lake, kinds = Lake(tmp_path), {"id": "LONG", "at": "DATE"}
+    options = dict[str, Any](row_schema="auto", tables={"*": {"columns": {"at": "timestamp_ntz"}}})
+    for number in range(4):
+        more = {"note": "new"} if number else {}
+        one = message("INSERT", number, {"id": number, "at": 1000, **more}, types=kinds)
+        lake.apply_records(records(one, start=number), **options)
+    assert "variantType" in (table_of(lake).protocol().reader_features or ())
+    assert sorted(row["id"] for row in lake.rows()) == [0, 1, 2, 3]
+    assert len(cwd.verify(**lake.places)) == 0
+    cwd.adopt_table(lake.places["target"].format(table="t"))
