@@ -42,6 +42,10 @@ _UNREADABLE: Final = re.compile(r"[\x00-\x1f%\\\[\]^|]")
 """Characters in a path that delta-rs 1.6 takes for something else, or that end the process."""
 
 _SCHEME: Final = "://"
+_UNREADABLE_IN_URL: Final = re.compile(rf"{_UNREADABLE.pattern}|[#?]")
+_HALF_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?!//)")
+"""How a URI begins that `_SCHEME` does not mark; a single letter is a drive."""
+
 _COMPARED: Final = {pa.string(), pa.int8(), pa.int16(), pa.int32(), pa.int64()}
 _NO_ADVICE: Final[Mapping[str, str]] = {}
 
@@ -58,8 +62,14 @@ class UnwritableError(OutputError):
 
 def check_path(target: str) -> None:
     """Refuse a path that delta-rs does not read unchanged, by a ValueError."""
-    path = target if _SCHEME in target else os.path.abspath(target)  # noqa: PTH100 - no folder yet
-    found = _UNREADABLE.search(path)
+    if half := _HALF_SCHEME.match(target):
+        raise ValueError(
+            f"delta-rs cannot have a table at {target!r}: after {half[0]!r} come two slashes and "
+            "the whole path, as in 'file:///lake/t'; or give the path alone"
+        )
+    is_url = _SCHEME in target
+    path = target if is_url else os.path.abspath(target)  # noqa: PTH100 - no folder yet
+    found = (_UNREADABLE_IN_URL if is_url else _UNREADABLE).search(path)
     if found is not None:
         raise ValueError(
             f"delta-rs cannot have a table at {path!r}: {found[0]!r} in a path means something "

@@ -147,6 +147,11 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
         ({"target": "/lake/{tabel}"}, "is not a field of a target"),
         ({"target": "/la[ke/{table}"}, r"'\[' in a path means something else"),
         ({"target": "/la%20ke/{table}"}, "'%' in a path means something else"),
+        ({"target": "file:///lake#1/{table}"}, "'#' in a path means something else"),
+        ({"log": "s3://lake/log?1"}, r"'\?' in a path means something else"),
+        ({"target": "file:/lake/{table}"}, "after 'file:' come two slashes and the whole path"),
+        ({"target": "file:lake/{table}"}, "after 'file:' come two slashes"),
+        ({"log": "file:/lake/log"}, "after 'file:' come two slashes"),
     ],
 )
 def test_what_cannot_be_done_is_refused_first(
