@@ -75,7 +75,7 @@ class Sieve:
         )
         named = {name: (row or changes[0][CONTENT])[name] for name in shape.keys}
         return [
-            (key, one, state, {**(row or {}), **self._row(named, state)})
+            (key, one, state, {**_left(row, state), **self._row(named, state)})
             for (_, one), state in zip(pairs, states, strict=True)
             if state is not UNSET and (self.keeps_deleted or state.values is not None)
         ]
@@ -110,3 +110,8 @@ def _is_alone(change: Change, state: State) -> bool:
     is_whole = change["kind"] in {FULL, DELETE} and not state.columns
     position = state.order.position._asdict()
     return is_whole and position == {name: change[name] for name in position}
+
+
+def _left(row: Mapping[str, Any] | None, state: State) -> Mapping[str, Any]:
+    """Return a row, which has columns that changes do not write; nothing if it is deleted."""
+    return {} if row is None or state.values is None else row

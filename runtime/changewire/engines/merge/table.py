@@ -146,8 +146,12 @@ class LocalTable:
             streamed_exec=False,
             commit_properties=delta.NEXT_VERSION,
         )
+        emptied = dict.fromkeys(map(delta.quoted, self.names), "NULL") | names
         if not keeps_deleted:
             merger = merger.when_matched_delete(f"{is_applied} AND {is_deleted}")
+        elif len(emptied) > len(names):
+            # A deleted row has NULL also in columns that changes do not write.
+            merger = merger.when_matched_update(emptied, f"{is_applied} AND {is_deleted}")
         merger = merger.when_matched_update(names, is_applied)
         merger = merger.when_not_matched_insert(
             names, None if keeps_deleted else f"NOT {is_deleted}"

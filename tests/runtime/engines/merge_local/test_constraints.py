@@ -431,10 +431,12 @@ ALL = {"id": "LONG", "v": "STRING", "note": "STRING"}
 def test_columns_that_nothing_names_are_never_written(
     tmp_path: Path, rows: Any, partitions: tuple[str, ...]
 ) -> None:
-    """An update leaves them, an insert leaves them NULL, and a flagged delete leaves them too."""
+    """An update leaves them, an insert leaves them NULL; only a flagged delete empties them."""
     lake = Lake(tmp_path)
-    fields = (field("id", "long"), field("v", "string"), varchar("note", "varchar(9)"))
-    made(lake, *fields, rows={"id": [1], "v": ["a"], "note": ["keep"]}, partitions=partitions)
+    other = Field("other", StructType([field("inner", "long", nullable=False)]))
+    fields = (field("id", "long"), field("v", "string"), varchar("note", "varchar(9)"), other)
+    held: dict[str, list[Any]] = {"id": [1], "v": ["a"], "note": ["keep"], "other": [{"inner": 1}]}
+    made(lake, *fields, rows=held, partitions=partitions)
     kinds = {"id": "LONG", "v": "STRING"}
     for sequence, (op, key) in enumerate((("UPDATE_AFTER", 1), ("INSERT", 2)), 1):
         one = message(op, sequence, {"id": key, "v": f"v{sequence}"}, types=kinds)
@@ -443,7 +445,25 @@ def test_columns_that_nothing_names_are_never_written(
     gone = message("DELETE", 9, {"id": 1, "v": "v1"}, types=kinds)
     lake.apply_records(records(gone, start=9), row_schema=rows, deletes="flag")
     (row,) = (row for row in lake.rows() if row["id"] == 1)
-    assert (row["v"], row["note"], row["_changewire"]["deleted"]) == (None, "keep", True)
+    assert row.pop("_changewire")["deleted"]
+    assert row == {"id": 1, "v": None, "note": None, "other": None}
+
+
+def test_a_flagged_delete_that_a_constraint_on_another_column_forbids(tmp_path: Path) -> None:
+    """It is refused alone, as a row with NULL there would be."""
+    lake, kinds = Lake(tmp_path), {"id": "LONG", "v": "STRING"}
+    fields = (field("id", "long"), field("v", "string"), field("note", "string"))
+    rows: dict[str, list[Any]] = {"id": [1, 2], "v": ["a", "a"], "note": ["one", "two"]}
+    made(lake, *fields, rows={**rows, "_changewire": [None, None]})
+    options = dict[str, Any](row_schema="embedded", deletes="flag")
+    first = message("UPDATE_AFTER", 1, {"id": 1, "v": "b"}, types=kinds)
+    lake.apply_records(records(first), **options)
+    DeltaTable(f"{tmp_path}/tables/t").alter.add_constraint({"noted": "note <> ''"})
+    sends = [message("DELETE", 2, {"id": 1, "v": "b"}, types=kinds)]
+    sends += [message("UPDATE_AFTER", 3, {"id": 2, "v": "c"}, types=kinds)]
+    lake.apply_records(records(*sends, start=1), **options)
+    assert values(lake, "id", "v", "note") == [(1, "b", "one"), (2, "c", "two")]
+    assert refusals(lake) == [(1, of("noted"))]
 
 
 def test_a_column_that_messages_named_is_null_if_they_no_longer_have_it(tmp_path: Path) -> None:
