@@ -107,6 +107,7 @@ def test_nasty_names_are_told_apart() -> None:
         ("a.b", "a_x002E_b"),
         ("_a", "x005F_a"),
         ("a_x", "a_x005F_x"),
+        ("product_xref", "product_x005F_xref"),
         ("订单", "x8BA2__x5355_"),
         ("con", "x0063_on"),
         ("", "x_"),
