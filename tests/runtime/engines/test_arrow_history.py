@@ -205,6 +205,21 @@ def test_a_delete_without_a_table_is_of_all_tables() -> None:
         assert row["is_current"] is is_current, table
 
 
+def test_tables_with_one_name_are_told_apart() -> None:
+    """Rows of two are never given as those of one, not even those of different keys."""
+    first = change(table="a.b")
+    several = r"several tables have this name, .*'a\.b'.*'d\.a'"
+    for key in (1, 2):
+        log = log_of(placed(first, change(key=key, table="b", database="d.a")))
+        for query in (cwa.history, cwa.current):
+            with pytest.raises(ValueError, match=several):
+                query(log, table="d.a.b")
+    log = log_of(placed(first, change(table="b", database="d.a")))
+    for table in ("d.a.b", None):
+        with pytest.raises(ValueError, match=several):
+            cwa.trace(log, {"id": 1}, table=table)
+
+
 def test_keys_that_name_one_row_have_one_history() -> None:
     """Numbers are what they are worth, however they are written."""
     changes = log_of(placed(change(key=1, a=1), change(key=1.0, sequence=2, a=2)))

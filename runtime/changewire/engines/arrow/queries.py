@@ -82,8 +82,8 @@ def history(
         that began the version. Versions of a row are together, oldest first.
 
     Raises:
-        ValueError: `names` or `row_schema` is something else, or `row_schema` is the schema of
-            a message and `format` is not given.
+        ValueError: `names` or `row_schema` is something else, `row_schema` is the schema of
+            a message and `format` is not given, or several tables have the name ``table``.
         OutputError: It is not a log, rows have columns that versions have too, or a change does not
             fit the columns.
         FramingError: The folder cannot be read.
@@ -126,8 +126,8 @@ def current(
         The columns of rows, and ``_changewire``, the change that the row is from.
 
     Raises:
-        ValueError: `row_schema` is something else, or it is the schema of a message and `format` is
-            not given.
+        ValueError: `row_schema` is something else, it is the schema of a message and `format` is
+            not given, or several tables have the name ``table``.
         OutputError: It is not a log, or a change does not fit the columns.
         FramingError: The folder cannot be read.
         ImportError: As for `history`.

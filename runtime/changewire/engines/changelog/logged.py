@@ -17,9 +17,9 @@ from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, place_of
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import Order, position_in, sequence_of
-from changewire.tables.routing import TRUNCATE
+from changewire.tables.routing import TRUNCATE, goes_to_all
 from changewire.tables.version_rows import ChangeNote
-from changewire_messages.change import Sequence
+from changewire_messages.change import Sequence, Source
 
 Row: TypeAlias = dict[str, Any]
 """A row of a log by its columns; the time of its change is microseconds since the Unix epoch."""
@@ -60,10 +60,27 @@ class TableLog(NamedTuple):
 
 
 def table_log(log: LogRows, table: str) -> TableLog:
-    """Return the content of a log of a table, and of deletes of all tables of its database."""
+    """Return the content of a log of a table, and of deletes of all tables of its database.
+
+    A ValueError names several tables that have the name.
+    """
     attempts: Attempts = {}
-    found = logged(log, (CHANGE, CONTROL, REFUSED), attempts)
-    return accepted((row for part in found for row in rows_in(_of_table(part, table))), attempts)
+    parts = logged(log, (CHANGE, CONTROL, REFUSED), attempts)
+    rows = (row for part in parts for row in rows_in(_of_table(part, table)))
+    found = accepted(rows, attempts)
+    every = ((row["op"], Source(**row["source"])) for rows in found for row in rows)
+    check_name({source for op, source in every if not goes_to_all(op, source)})
+    return found
+
+
+def check_name(sources: Iterable[Source]) -> None:
+    """Refuse tables of different names that are one if `dotted`, by a ValueError."""
+    names = {tuple(getattr(one, part) or None for part in _PARTS) for one in sources}
+    if len(names) > 1:
+        parts = [dict(zip(_PARTS, one, strict=True)) for one in sorted(names, key=repr)]
+        texts = [str({name: text for name, text in one.items() if text}) for one in parts]
+        text = "several tables have this name, give a log with one of them: "
+        raise ValueError(text + " and ".join(texts))
 
 
 def logged(

@@ -25,6 +25,7 @@ from changewire.engines.changelog.logged import (
     Attempts,
     Row,
     accepted,
+    check_name,
     logged,
     rows_in,
     table_names,
@@ -93,6 +94,7 @@ def find(log: LogRows, wanted: Wanted, table: str | None = None) -> Found:
     key = _only({row[_FOUND] for row in mine}, "this may be any of {}: give one as JSON")
     sources = {source for row in mine if not goes_to_all(row["op"], source := _source(row))}
     name = _only({dotted(one) for one in sources}, "several tables have this key, name one: {}")
+    check_name(sources)
     namespaces = {namespace_of(source) for source in sources}
     kept = [row for row in mine if not namespaces or namespace_of(_source(row)) in namespaces]
     truncates = [row for row in rows if row[_FOUND] is None and _source(row) in sources]
