@@ -56,11 +56,14 @@ class LocalLog(AppendedLog):
         super().__init__(path, log_schema())
         self.refused: set[Any] = set()
         self._target, self._app = target, _app_of(target)
-        self.merged: int = -1
-        if self._table is not None:
-            merged = self._table.transaction_version(self._app)
-            self.merged = -1 if merged is None else merged
+        self.merged: int = self._told
         self._is_told = True
+
+    @property
+    def _told(self) -> int:
+        """The version that the tables have by the log, where other runs tell it too."""
+        number = self.number_of(self._app)
+        return -1 if number is None else number
 
     def selected(
         self,
@@ -163,7 +166,7 @@ class LocalLog(AppendedLog):
 
     def append(self, rows: pa.Table, numbers: Mapping[str, int] | None = None) -> None:
         """Append rows, as any log does, and tell up to which version the tables have it."""
-        super().append(rows, {**(numbers or {}), self._app: self.merged})
+        super().append(rows, {**(numbers or {}), self._app: max(self.merged, self._told)})
         self._is_told = True
 
     def append_refused(self, rows: pa.Table) -> None:
@@ -191,9 +194,12 @@ class LocalLog(AppendedLog):
 
     def finish(self) -> None:
         """Tell up to which version the tables have it, if no commit says so."""
-        if not self._is_told:
+        if self._is_told:
+            return
+        self.refresh()
+        if self._told < self.merged:
             self.append_refused(log_schema().empty_table())
-            self._is_told = True
+        self._is_told = True
 
 
 def log_there(options: LocalOptions) -> LocalLog:

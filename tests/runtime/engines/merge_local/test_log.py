@@ -14,6 +14,9 @@ from tests.runtime.engines.merge_local.lake import Lake
 import changewire.delta as cwd
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import applying
+from changewire.engines.merge.log import log_there
+from changewire.engines.merge.options import local_options
+from changewire.engines.options import TableOptions
 
 TYPED = pa.schema([("id", pa.int64()), ("price", pa.float64())])
 BAD = {"id": 2, "price": "x"}
@@ -149,3 +152,20 @@ def test_files_that_cannot_be_read(tmp_path: Path, damaged: str, named: str) -> 
             path.write_bytes(b"something else")
     with pytest.raises(OutputError, match=named):
         lake.apply_records(records(message("INSERT", 2, {"id": 2}), start=5))
+
+
+def test_the_merged_version_never_goes_back(tmp_path: Path) -> None:
+    """A run that tells what it merged after a later one did leaves the number of that."""
+    lake = Lake(tmp_path)
+    first = records(message("INSERT", 1, {"id": 1, "name": "a"}))
+    lake.apply_records(first, target=f"{tmp_path}/other/{{table}}")
+    asked = TableOptions(lake.places["target"], row_schema="json")
+    how = local_options(None, asked, log=lake.places["log"])
+    slow = applying.Applying(log_there(how), how)
+    slow()
+    lake.apply_records(records(message("INSERT", 2, {"id": 2, "name": "b"}), start=1))
+    before = log_there(how)
+    slow.finish()
+    after = log_there(how)
+    assert (after.merged, after.version) == (before.merged, before.version)
+    assert len(cwd.verify(**lake.places)) == 0
