@@ -137,6 +137,7 @@ def test_dead_letters_are_closed(cli: Callable[..., Ended], tmp_path: Path) -> N
     words = ("--close", "--where", "code = 'truncated'", "--by", "ann", "--why", "sent again")
     assert "--close is for" in cli("dead-letters", tmp_path, *words[:-2]).stderr
     assert "--close is for" in cli("dead-letters", tmp_path, "--refused", *words).stderr
+    assert "leave out --limit" in cli("dead-letters", tmp_path, *words, "--limit", "1").stderr
     assert "only with --close" in cli("dead-letters", tmp_path, *words[1:]).stderr
     for closed in (1, 0):
         ended = cli("dead-letters", tmp_path, *words, "--json")

@@ -69,6 +69,8 @@ def dead_letters(
     if close:
         if refused or not (where and by and why):
             raise typer.BadParameter("--close is for dead letters, with --where, --by and --why")
+        if limit is not None:
+            raise typer.BadParameter("--close is for all that --where selects: leave out --limit")
         return _close(log, where, by, why, as_json=as_json)
     if where or by or why:
         raise typer.BadParameter("--where, --by and --why: only with --close")
