@@ -18,7 +18,7 @@ from changewire.cli.logs import (
 )
 from changewire.cli.options import Json, with_flags
 from changewire.cli.queries import queried
-from changewire.cli.stderr import counted, say
+from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines
 from changewire.cli.streams import (
     CHANGES_FLAGS,
@@ -83,7 +83,8 @@ def verify(
         number, lost = _without_spark(log_of(folder, "delta"), options, chosen, limit)
     else:
         number, lost = on_log(job, "comparison", folder, packages, table_format, as_json=as_json)
-    say(f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}")
+    text = f"{counted(number, 'row')} of the tables {'differs' if number == 1 else 'differ'}"
+    notice("totals", text, {"different": number}, as_json=as_json)
     say_unapplied(lost, as_json=as_json)
     return REJECTED if number else VALID
 
