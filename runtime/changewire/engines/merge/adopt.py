@@ -51,6 +51,9 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
         raise OutputError(f"{target}: there is no such table")
     columns = [field.name for field in table.schema().fields]
     known = keys_in(table.metadata().configuration)
+    if known is None and STATE.name in columns:
+        advice = {STATE.name: "; rename it, because changewire adds its own"}
+        delta.check_columns(target, table.schema(), pa.schema([STATE]), advice)
     names = check_key_columns(target, key_columns, known, columns)
     check_adopted(target, table, names, keeps_deleted=False)
     if key_columns is not None:

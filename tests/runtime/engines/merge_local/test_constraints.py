@@ -15,6 +15,7 @@ from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge_local.lake import Lake
 from tests.runtime.tables.histories import change, placed
 
+import changewire.delta as cwd
 from changewire.engines.applied import KEYS, property_text
 from changewire.engines.errors import OutputError
 from changewire.engines.merge.table import STATE
@@ -312,6 +313,17 @@ def test_a_table_that_cannot_be_kept_right_is_not_adopted(
     with pytest.raises(OutputError) as raised:
         lake.apply_records(one, row_schema="embedded", deletes=deletes)
     assert str(raised.value).startswith(f"{path}: {reason}")
+    assert DeltaTable(path).version() == 0
+
+
+@pytest.mark.parametrize("state", [1, {"deleted": True}])
+def test_a_table_with_another_column_of_the_name_is_not_adopted(tmp_path: Path, state: Any) -> None:
+    """The error says which type it has, and the table stays as it is."""
+    path = f"{tmp_path}/t"
+    write_deltalake(path, pa.table({"id": [1], "_changewire": [state]}))
+    with pytest.raises(OutputError, match=r"the table has (big|struct<).*; rename it") as raised:
+        cwd.adopt_table(path, key_columns=["id"])
+    assert str(raised.value).startswith(f"{path}: a column _changewire of type struct<major:")
     assert DeltaTable(path).version() == 0
 
 
