@@ -12,7 +12,7 @@ from typing import Final, ParamSpec
 import typer
 
 from changewire.cli.closing import forget
-from changewire.cli.flags import flags_of, in_flags
+from changewire.cli.flags import FileError, flags_of, in_flags
 from changewire.cli.stderr import notice
 from changewire.codec import FormatError
 from changewire.engines.errors import JobError, StreamError
@@ -43,8 +43,8 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
     A file that cannot be read or written, a folder that is not a log, and a missing or broken
     library or package of formats, are one sentence on standard error and `UNABLE`; with ``--json``
     a line of JSON. So is the reason of a `JobError`. Sentences and wrong usage name the options of
-    the command, whatever the parameters are called. So are warnings that are logged, which are
-    notes. An interrupt ends the command silently.
+    the command, whatever the parameters are called, unless they are of a file. So do warnings that
+    are logged, which are notes. An interrupt ends the command silently.
     """
 
     @wraps(command)
@@ -60,7 +60,8 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
         except KeyboardInterrupt:
             code = INTERRUPTED
         except typer.BadParameter as error:
-            error.message = in_flags(error.message, flags_of(command))
+            if not isinstance(error, FileError):
+                error.message = in_flags(error.message, flags_of(command))
             raise
         except (FormatError, FramingError, JobError, OSError, ImportError, StreamError) as error:
             text = in_flags(_sentence(error), flags_of(command))

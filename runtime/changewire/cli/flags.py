@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, get_type_hints
 
+import typer
 from typer.models import OptionInfo
 
 _COMMANDS: Final = {"adopt_table": "changewire adopt"}
@@ -16,6 +17,10 @@ _NAME: Final = re.compile(
     r"|(?:changewire\.\w+\.)?([a-z]+(?:_[a-z]+)+)(?:=\w+)?)(?![\w'\"`/-]|\.\w)"
 )
 """A parameter: any name between backticks, or one with an underscore that is not quoted."""
+
+
+class FileError(typer.BadParameter):
+    """A fault of a file that a command is given, in the words of the file."""
 
 
 def flags_of(command: Callable[..., Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import typer
 
+from changewire.cli.flags import FileError
 from changewire.cli.toml import toml_of
 from changewire.engines.settings import SettingsByTable
 
@@ -28,12 +29,12 @@ def _read(file: str) -> dict[str, Any]:
     given = toml_of(file)
     for name in given:
         if name != _TABLES:
-            raise typer.BadParameter(f"{file}: no setting {name!r}; there is: {_TABLES}")
+            raise FileError(f"{file}: no setting {name!r}; there is: {_TABLES}")
     found = given.get(_TABLES, {})
     try:
         SettingsByTable(found, f"{file}: {_TABLES}")
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise FileError(str(error)) from None
     return dict(found)
 
 

@@ -109,6 +109,8 @@ def test_keys_of_a_file(cli: Cli, folder: Path) -> None:
         ("a = ", (), "lake.toml: expected TOML"),
         ("[table.x]", (), "lake.toml: no setting 'table'; there is: tables"),
         ("[tables.x]\ntypes = {}", (), "lake.toml: tables: 'x': no setting 'types'; there are: co"),
+        ("tables.x.a = 1", (), "partition_by, cluster_by, properties, key_columns, deletes, misf"),
+        ("tables.x.key_columns = 1", (), "tables: 'x': key_columns: expected a list of columns"),
         (
             "",
             ("--column", "price=date"),
