@@ -130,6 +130,16 @@ def test_open_dead_letters_are_lines(cli: Callable[..., Ended], tmp_path: Path) 
     assert (first["value"], second["value_base64"]) == ("secret", "/w==")
 
 
+def test_a_time_that_python_cannot_show_is_null(cli: Callable[..., Ended], tmp_path: Path) -> None:
+    """Spark keeps a time of a record in microseconds, taken for milliseconds, in its log."""
+    letters = as_log(cwa.decode([b"{"], format="aerospike-json").rows.read_all())
+    late = pa.array([1_764_400_000_000_000_000], letters.field("timestamp").type)
+    at = letters.column_names.index("timestamp")
+    pq.write_table(letters.set_column(at, "timestamp", late), tmp_path / "a.parquet")
+    (line,) = json_lines(cli("dead-letters", tmp_path).stdout)
+    assert (line["code"], line["timestamp"]) == ("truncated", None)
+
+
 def test_dead_letters_are_closed(cli: Callable[..., Ended], tmp_path: Path) -> None:
     """With who did that and why; the others stay open."""
     letters = as_log(cwa.decode([b"{", b"nothing"], format="aerospike-json").rows.read_all())

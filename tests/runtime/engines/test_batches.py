@@ -6,17 +6,26 @@ import gzip
 import os
 import threading
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
 
-from changewire.engines.arrow.batches import BATCH_BYTES, batches
+import changewire.arrow as cwa
+from changewire.engines.arrow.batches import BATCH_BYTES, batches, to_batch
+from changewire.engines.stream.batch import to_batch as of_stream
 from changewire.framing import FramingError, Position, Record
 from changewire.framing.record import Lines
 from changewire.framing.shapes import read_together
 
 LINE = b"{" + b" " * 1021 + b"}"
 LINES = 2 * BATCH_BYTES // len(LINE)
+DAY = 24 * 60 * 60 * 1000
+FIRST, LAST = -719_162 * DAY, 2_932_897 * DAY - 1
+"""Milliseconds since 1970 of the years 1 to 9999."""
+
+TIMES = [FIRST, LAST, FIRST - 1, LAST + 1, 1_764_400_000_000_000, -(2**63), 2**63 - 1]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")
@@ -72,6 +81,34 @@ def test_lines_and_records_keep_their_order() -> None:
         (b"5", None, 9),
         (b"6", "a", 0),
     ]
+
+
+def test_times_beyond_the_years_of_tables_are_null() -> None:
+    """Clients may set any time: microseconds, taken for milliseconds, are of late years."""
+    records = [Record(None, b"{", Position(timestamp=time)) for time in TIMES]
+    messages: Any = [_message(time) for time in TIMES]
+    column = pa.table({"value": [b"{"] * len(TIMES), "timestamp": pa.array(TIMES, pa.int64())})
+    letters = cwa.decode(column, format="aerospike-json").dead_letters.read_all()
+    for found in (to_batch(records), of_stream(messages), letters):
+        shown = [str(time) for time in found.column("timestamp").to_pylist()]
+        assert shown[:2] == ["0001-01-01 00:00:00+00:00", "9999-12-31 23:59:59.999000+00:00"]
+        assert {*shown[2:]} == {"None"}
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_times_of_a_column_are_those_of_tables(unit: str) -> None:
+    """Whatever its unit; one of nanoseconds has no other years."""
+    times = pa.array([0, 2**61], pa.timestamp(unit))
+    found = cwa.decode(pa.table({"value": [b"{"] * 2, "timestamp": times}), format="aerospike-json")
+    first, second = found.dead_letters.read_all().column("timestamp").to_pylist()
+    assert (first.year, second) == (1970, None)
+
+
+def _message(time: int) -> Mock:
+    """Return what Kafka's client has of a message."""
+    found: dict[str, Any] = {"value": b"{", "key": None, "topic": "t", "partition": 0}
+    found |= {"offset": 0, "headers": None, "timestamp": (1, time)}
+    return Mock(**{f"{name}.return_value": one for name, one in found.items()})
 
 
 def _batches(path: Path) -> list[pa.RecordBatch]:

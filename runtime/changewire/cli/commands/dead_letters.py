@@ -65,6 +65,7 @@ def dead_letters(
     """
     from changewire.engines.arrow.queries import dead_letters as letters_of
     from changewire.engines.arrow.queries import refused as refused_of
+    from changewire.engines.times import shown_times
 
     if close:
         if refused or not (where and by and why):
@@ -77,9 +78,10 @@ def dead_letters(
     found = (refused_of if refused else letters_of)(log)
     shown = found if limit is None else found.slice(0, limit)
     columns = [*_WHY, *_PLACE, *(_CHANGE if refused else ()), *_BYTES]
-    lines = Lines()
+    lines, at = Lines(), columns.index("timestamp")
     for batch in shown.select(columns).to_batches(max_chunksize=1024):
-        for row in batch.to_pylist():
+        # Spark keeps times that Python cannot show.
+        for row in batch.set_column(at, "timestamp", shown_times(batch[at])).to_pylist():
             lines.write(_line(row, show_values=show_values))
     one = "refused change" if refused else "dead letter"
     name = "refused" if refused else "dead_letters"

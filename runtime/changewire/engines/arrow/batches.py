@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.times import shown_time
 from changewire.framing.record import FramingError, Lines, Record
 
 BATCH_ROWS: Final = 16384
@@ -68,11 +69,10 @@ def to_batch(records: list[Record]) -> pa.RecordBatch:
         name: [getattr(record.position, name) for record in records]
         for name in ("topic", "partition", "offset", "path", "number")
     }
-    times = [record.position.timestamp for record in records]
     columns |= {
         "value": [record.value for record in records],
         "key": [record.key for record in records],
-        "timestamp": [None if time is None else time * 1000 for time in times],
+        "timestamp": [shown_time(record.position.timestamp) for record in records],
         "headers": [[{"key": k, "value": v} for k, v in r.headers] or None for r in records],
     }
     return pa.RecordBatch.from_pydict(

@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from changewire.engines.arrow.batches import BATCH_ROWS, batches
 from changewire.engines.layout import INPUT_COLUMNS
+from changewire.engines.times import shown_times
 from changewire.framing import Position, Record, expand
 from changewire.framing.record import Lines
 from changewire.framing.shapes import read_together
 
 _STDIN: Final = "-"
-_NO_TIME: Final = -1
 
 
 @runtime_checkable
@@ -78,15 +77,9 @@ def _of_table(table: ArrowStream) -> Iterator[pa.RecordBatch]:
 
 
 def _conformed(name: str, column: pa.Array) -> pa.Array:
-    """Return a column of the type that is decoded.
-
-    Times may be integers: the milliseconds that clients of Kafka give, -1 if there is no time.
-    """
+    """Return a column of the type that is decoded."""
     kind = INPUT_COLUMNS[name]
     try:
-        if pa.types.is_timestamp(kind) and pa.types.is_integer(column.type):
-            milliseconds = column.cast(pa.int64()).cast(pa.timestamp("ms", "UTC"))
-            return pc.if_else(pc.equal(column, _NO_TIME), None, milliseconds).cast(kind)
-        return column.cast(kind)
+        return shown_times(column) if pa.types.is_timestamp(kind) else column.cast(kind)
     except pa.ArrowException as error:
         raise TypeError(f"the column {name!r} is {column.type}; it must be {kind}") from error

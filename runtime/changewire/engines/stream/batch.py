@@ -15,6 +15,7 @@ from changewire.engines.stream.options import LocalStream
 from changewire.engines.stream.positions import Positions
 from changewire.engines.stream.reader import TopicReader
 from changewire.engines.stream.source import Place
+from changewire.engines.times import shown_time
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -141,7 +142,7 @@ def to_batch(messages: Sequence[Message]) -> pa.RecordBatch:
         "topic": [message.topic() for message in messages],
         "partition": [message.partition() for message in messages],
         "offset": [message.offset() for message in messages],
-        "timestamp": [None if kind == _NO_TIME else at * 1000 for kind, at in times],
+        "timestamp": [None if kind == _NO_TIME else shown_time(at) for kind, at in times],
         "headers": [_headers_of(message) for message in messages],
     }
     nothing = [None] * len(messages)
