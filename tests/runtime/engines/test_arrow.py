@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -276,6 +277,18 @@ def test_columns_of_all_schemas_in_the_messages() -> None:
         {"id": 2, "name": None, "at": epoch},
     ]
     assert dead_letters.column("pointer").to_pylist() == ["/after/id", ""]
+
+
+def test_columns_that_values_alone_show_are_undeclared() -> None:
+    """A row has the columns that schemas declare; others are kept, and refuse no row."""
+    kinds = {"id": "LONG"}
+    sent = [dataworks_insert(kinds, id=i, more=value) for i, value in enumerate([1, "x", 1.5])]
+    decoded = cwa.decode(sent, format="dataworks-json", row_schema="embedded")
+    changes, _, dead_letters, _ = decoded.tables()
+    assert changes.schema.field("after").type == pa.struct({"id": pa.int64()})
+    assert not len(dead_letters)
+    kept = [json.loads(text)["undeclared"]["after"] for text in changes["attributes"].to_pylist()]
+    assert kept == [{"more": 1}, {"more": "x"}, {"more": 1.5}]
 
 
 @pytest.mark.parametrize(

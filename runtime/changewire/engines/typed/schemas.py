@@ -18,6 +18,7 @@ from changewire.changes.vendors import VendorKeywords, with_defaults, without_de
 from changewire.engines.declared import columns_of_text
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import DECLARED
+from changewire.engines.native import Kernel, kernel_of
 from changewire.engines.typed.evolve import evolved
 from changewire.engines.typed.readings import MESSAGE_SCHEMA, TYPED_BY
 from changewire.engines.typed.types import StructJson, columns_of, row_columns
@@ -121,6 +122,13 @@ def _say_unused(name: str, keywords: str) -> None:
     )
 
 
+class _SchemaDecoder(Decoder):
+    """Decodes rows, of which `DECLARED` has what schemas in messages declare, and nothing else."""
+
+    def _kernel(self) -> Kernel | None:
+        return kernel_of(self.decode_options)
+
+
 def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOptions) -> pa.Schema:
     """Return one set of columns for all messages, by the schemas in them.
 
@@ -128,7 +136,7 @@ def embedded_columns(batches: Iterable[pa.RecordBatch], decode_options: DecodeOp
     left to the values: those that do not fit are dead letters. At most `MOST_SCHEMAS` are read.
     """
     embedded.check_format(decode_options.format)
-    decode, found = Decoder(decode_options), dict[str, StructJson]()
+    decode, found = _SchemaDecoder(decode_options), dict[str, StructJson]()
     for batch in batches:
         for rows in decode(batch):
             for text in rows.column(DECLARED).unique().drop_null().to_pylist():
