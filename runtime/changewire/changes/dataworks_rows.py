@@ -1,6 +1,5 @@
 """Rows of DataWorks messages: the types of their columns, and the schema that declares them."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -9,7 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from changewire.changes.change_table import source_of
-from changewire.changes.values import MismatchError, base64_bytes, fingerprint, from_milliseconds
+from changewire.changes.values import (
+    NUMERIC,
+    MismatchError,
+    base64_bytes,
+    fingerprint,
+    from_milliseconds,
+)
 from changewire_messages import dataworks_json as wire
 from changewire_messages.change import Source
 from changewire_messages.dataworks_json import changes, values
@@ -25,7 +30,6 @@ INT64: Final = range(-(2**63), 2**63)
 _LONG: Final = range(-(2**63), 2**64)
 _MOST_DIGITS: Final = 1000
 """Characters of numeric text that are read; a decimal of a database has less than 100."""
-_NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _NOT_FINITE: Final = {text.lower(): text for text in ("NaN", "Infinity", "-Infinity")}
 
 
@@ -73,8 +77,7 @@ def _double(value: Any, used: list[str]) -> Any:
     if type(value) is str and value.lower() in _NOT_FINITE:
         used.append("non-finite-text")
         return _NOT_FINITE[value.lower()]
-    # Decimal by itself also takes NaN, blanks, underscores and the digits of other scripts.
-    if type(value) is not str or len(value) > _MOST_DIGITS or not _NUMERIC.fullmatch(value):
+    if type(value) is not str or len(value) > _MOST_DIGITS or not NUMERIC.fullmatch(value):
         raise MismatchError("a number, or numeric text")
     try:
         found = Decimal(value)

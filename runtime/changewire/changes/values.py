@@ -1,6 +1,7 @@
 """What the adapters share: times, bytes, keys, schemas, declared columns, mismatches."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final, NamedTuple
@@ -11,6 +12,9 @@ from changewire_messages.change import Source
 
 READ_IN_UTC: Final = "date-read-in-utc"
 """Leniency: a date was read in UTC, since the zone of its clock is not given."""
+
+NUMERIC: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+"""Numeric text. `Decimal` also takes NaN, blanks, underscores and the digits of other scripts."""
 
 _FINGERPRINT_DIGITS: Final = 32
 

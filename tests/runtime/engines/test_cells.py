@@ -31,6 +31,7 @@ FITS = [
     ("float", 0.1, 0.10000000149011612),
     ("decimal(10,2)", "12345678.90", Decimal("12345678.90")),
     ("decimal(10,2)", 1.25, Decimal("1.25")),
+    ("decimal(10,2)", "+1.5E3", Decimal(1500)),
     ("decimal(38,0)", 10**37, Decimal(10**37)),
     ("string", "é", "é"),
     ("string", 5, "5"),
@@ -151,6 +152,9 @@ def test_an_integer_beyond_its_column_is_told_the_bounds(kind: pa.DataType, boun
         (pa.float64(), "x", "double"),
         (pa.decimal128(4, 2), "x", "decimal(4,2)"),
         (pa.decimal128(4, 2), True, "decimal(4,2)"),
+        (pa.decimal128(4, 0), "12_34", "decimal(4,0)"),
+        (pa.decimal128(4, 0), " 7\n", "decimal(4,0)"),
+        (pa.decimal128(4, 0), "\u0661\u0662", "decimal(4,0)"),
     ],
 )
 def test_a_number_with_too_many_digits_is_called_that(

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from changewire.changes.connect.reads import ROUNDED_NUMBER
 from changewire.changes.connect.scalars import is_rounded, nearest_double
+from changewire.changes.values import NUMERIC
 from changewire.codec import Issue
 from changewire.engines.typed.readings import (
     CHANGE_TEXT,
@@ -286,7 +287,7 @@ def _decimal(kind: pa.Decimal128Type) -> Cell:
 
     def fit(value: Any, at: str, _used: list[str]) -> Decimal:
         number = Decimal("NaN")
-        if type(value) in {str, *_NUMBERS}:
+        if type(value) in _NUMBERS or (type(value) is str and NUMERIC.fullmatch(value)):
             with suppress(Inexact, InvalidOperation):
                 number = Decimal(repr(value) if type(value) is float else value)
                 if number.is_finite():
