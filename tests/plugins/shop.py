@@ -70,8 +70,19 @@ FILES: dict[str, Any] = {
             "age": described({"type": "integer", "minimum": 0}),
             "since": described({"type": "string", "format": "date-time"}),
             "photo": described({"type": "string", "contentEncoding": "base64"}),
+            "paid": described({"type": "array", "items": {"type": ["string", "null"]}}),
+            "rates": described({"type": "object", "additionalProperties": {"type": "string"}}),
+            "cart": described({"$ref": "#/$defs/Cart"}),
         },
         "required": ["name"],
+        "$defs": {
+            "Cart": {
+                "title": "Cart",
+                "description": "What the user may buy.",
+                "type": "object",
+                "properties": {"total": described({"type": "string"})},
+            }
+        },
         "examples": [{"name": "a", "age": 1}],
     },
 }

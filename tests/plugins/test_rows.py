@@ -52,6 +52,11 @@ def test_rows_of_tables_are_read_too(user: Any) -> None:
 def test_a_decimal_is_text_where_the_schema_says_text(user: Any) -> None:
     """A decimal keeps its digits as text; a number of the schema is the nearest double."""
     assert cw.row({"name": Decimal("1.10")}, user).name == "1.10"
+    paid = Decimal("0.10")
+    row = {"name": None, "paid": [paid, None], "rates": {"a": paid}, "cart": {"total": paid}}
+    found = cw.row(row, user)
+    assert found == cw.row(msgspec.json.encode(row), user)
+    assert (found.paid, found.rates, found.cart.total) == (["0.10", None], {"a": "0.10"}, "0.10")
 
 
 def test_a_row_that_breaks_a_rule_has_every_issue(user: Any) -> None:

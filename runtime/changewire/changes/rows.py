@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, TypeVar, get_args, get_type_hints
+from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from changewire.codec import Codec, Data, DecodeError, Issue
 from changewire.codec.family import GeneratedFamily
@@ -15,6 +16,7 @@ from changewire.codec.wire import REFUSALS, is_data
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 _write: Final = msgspec.json.Encoder(decimal_format="number").encode
+_ANY: Final = inspect.AnyType()
 
 
 def row(values: Mapping[str, Any] | Data, kind: type[Row]) -> Row:
@@ -32,31 +34,44 @@ def row(values: Mapping[str, Any] | Data, kind: type[Row]) -> Row:
         DecodeError: The row breaks a rule of the schema; it has every issue.
         TypeError: `kind` is not a model of a JSON schema.
     """
-    codec, texts = _reader(kind)
-    data: Any = values if is_data(values) else _text(values, texts, codec.format)
+    codec, columns = _reader(kind)
+    data: Any = values if is_data(values) else _text(values, columns, codec.format)
     found: Row = codec.decode(data)
     return found
 
 
-def _text(values: Any, texts: frozenset[str], name: str) -> bytes:
+def _text(values: Any, columns: inspect.Type, name: str) -> bytes:
     """Return the JSON text of a row, in which decimals are text where the schema asks for text."""
-    named = {k: str(v) if type(v) is Decimal and k in texts else v for k, v in values.items()}
     try:
-        return _write(named)
+        return _write(_with_texts({**values}, columns))
     except REFUSALS as error:
         issue = Issue("", "not-encodable", "json", "a row that JSON can represent")
         raise DecodeError(name, [issue]) from error
 
 
+def _with_texts(value: Any, kind: inspect.Type) -> Any:
+    """Return a value with its decimals as text where its type takes text."""
+    if type(value) not in {Decimal, list, dict}:
+        return value
+    for one in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
+        if type(value) is Decimal and isinstance(one, inspect.StrType):
+            return str(value)
+        if type(value) is list and isinstance(one, inspect.ListType):
+            return [_with_texts(item, one.item_type) for item in value]
+        if type(value) is dict and isinstance(one, inspect.DictType):
+            return {name: _with_texts(item, one.value_type) for name, item in value.items()}
+        if type(value) is dict and isinstance(one, inspect.StructType):
+            types = {field.encode_name: field.type for field in one.fields}
+            return {k: _with_texts(v, types.get(k, _ANY)) for k, v in value.items()}
+    return value
+
+
 @cache
-def _reader(kind: Any) -> tuple[Codec, frozenset[str]]:
-    """Return the codec of a model, and the names of its columns that can be text."""
+def _reader(kind: Any) -> tuple[Codec, inspect.Type]:
+    """Return the codec of a model, and its type."""
     package = kind.__module__.removesuffix(".models")
     module: Any = import_module(package) if package != kind.__module__ else None
     name = getattr(kind, "__name__", str(kind))
     if name not in getattr(module, "DIGESTS", ()) or module.ENCODING != "json":
         raise TypeError(f"{name} is not a model of a JSON schema of rows")
-    hints = get_type_hints(kind)
-    fields = {field.encode_name: hints[field.name] for field in msgspec.structs.fields(kind)}
-    texts = {name for name, hint in fields.items() if str in {hint, *get_args(hint)}}
-    return Codec(GeneratedFamily(module, name)), frozenset(texts)
+    return Codec(GeneratedFamily(module, name)), inspect.type_info(kind)
