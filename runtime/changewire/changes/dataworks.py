@@ -15,6 +15,7 @@ from changewire.changes.clocks import on_the_clock, time_zone
 from changewire.changes.dataworks_options import DataWorksKeywords
 from changewire.changes.dataworks_rows import INT64, TableSchema, table_of
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.identity import is_one_row
 from changewire.changes.values import READ_IN_UTC, MismatchError, key_of
 from changewire.codec import DecodeError, Issue
 from changewire_messages import change
@@ -121,7 +122,7 @@ def dataworks_changes(
         op=op,
         source=table.source,
         key=key,
-        before_key=None if before_key == key else before_key,
+        before_key=None if is_one_row(before_key, key) else before_key,
         before=before,
         after=after,
         event_time=changes.event_time(message),

@@ -11,6 +11,7 @@ from changewire.changes.change_row import ChangeRow, unknown_event
 from changewire.changes.change_table import row_by, source_of
 from changewire.changes.connect.reader import Reader
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.identity import is_one_row
 from changewire.changes.lindorm_options import LindormKeywords
 from changewire.changes.lindorm_rows import (
     NO_READERS,
@@ -152,7 +153,7 @@ def _keys(
         # A subscription may leave out what did not change, so the key need not be in one place.
         key = key_of({**(before or {}), **(named or {}), **(after or {})}, names)
     before_key = key_of(before, names) if before and key and op == "update" else None
-    return key, None if before_key == key else before_key
+    return key, None if is_one_row(before_key, key) else before_key
 
 
 def _attributes(message: wire.Message, row_image: str, used: list[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from changewire.changes.identity import is_one_row
 from changewire_messages.change import Change, Source
 
 
@@ -85,7 +86,7 @@ def _match(change: Change, held: _Held, candidates: Iterable[int]) -> int | None
     """Return the number of the image with the same key, or else of the first; None without any."""
     first = None
     for number in candidates:
-        if held[number][1].key == change.key:
+        if is_one_row(held[number][1].key, change.key):
             return number
         first = number if first is None else first
     return first
@@ -108,6 +109,6 @@ def _joined(before: Change, after: Change) -> Change:
     return replace(
         after,
         before=before.before,
-        before_key=before.key if after.key and before.key != after.key else None,
+        before_key=None if not after.key or is_one_row(before.key, after.key) else before.key,
         attributes=attributes,
     )

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from changewire.changes.change_row import ChangeRow
 from changewire.changes.decode_options import DecodeOptions
+from changewire.changes.identity import is_one_row
 from changewire.changes.values import key_of
 from changewire.engines.arrays import indices_of
 from changewire.engines.carried import with_carried
@@ -82,7 +83,7 @@ def _keyed(row: dict[str, Any], options: DecodeOptions) -> tuple[str | None, ...
     if key is None:
         return None
     left = key_of(before, names) if row["op"] == "update" else None
-    texts = key_text(key), None if left is None or left == key else key_text(left)
+    texts = key_text(key), None if left is None or is_one_row(left, key) else key_text(left)
     change = logged_change({**row, **dict(zip(_KEYED, texts, strict=False))})
     return (*texts, effect_of(change))
 

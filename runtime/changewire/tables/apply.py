@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct, field
 
-from changewire.tables.keys import Identity
+from changewire.changes.identity import Identity
 from changewire.tables.memory import (
     Entry,
     Images,

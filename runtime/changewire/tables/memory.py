@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from changewire.tables.keys import Identity
+from changewire.changes.identity import Identity
 from changewire.tables.mutations import RowMutation
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST, Order

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, Struct
 
 from changewire.changes.change_row import ChangeRow
-from changewire.tables.keys import Identity, identity_of
+from changewire.changes.identity import Identity, identity_of
 from changewire.tables.order import NOWHERE, ChangePosition, Order, Sequence, sequence_of
 from changewire.tables.state import State, full_image, patch, tombstone
 from changewire_messages.change import Change

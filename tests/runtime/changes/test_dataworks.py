@@ -65,6 +65,9 @@ def test_a_key_update_has_both_keys() -> None:
     """An update that changes the key is one change with the key before and after."""
     found = change("UPDATE_AFTER", before=ROW, after=MOVED)
     assert (found.before_key, found.key) == ({"id": 1}, {"id": 2})
+    keys = {"before": {"id": True}, "after": {"id": 1}, "key_columns": ["id"]}
+    found = change("UPDATE_AFTER", types={}, **keys)
+    assert repr((found.before_key, found.key)) == "({'id': True}, {'id': 1})"
     assert found.sequence == cw.Sequence(major=SEQUENCE, minor=1)
 
 

@@ -233,6 +233,14 @@ def test_an_update_may_move_a_row() -> None:
     assert change("u", before={"name": "x"}, after=ROW, key_columns=["id"]).before_key is None
 
 
+@pytest.mark.parametrize(("before", "after"), [(True, 1), ([1], [1.0])])
+def test_a_row_moves_between_keys_that_python_calls_equal(before: Any, after: Any) -> None:
+    """Keys are those of tables, where no truth value is a number, and arrays are their text."""
+    found = change("u", before={"id": before}, after={"id": after}, key_columns=["id"])
+    assert repr((found.before_key, found.key)) == repr(({"id": before}, {"id": after}))
+    assert change("u", before={"id": 1.0}, after={"id": 1}, key_columns=["id"]).before_key is None
+
+
 def test_what_contradicts_its_operation_moves_no_row() -> None:
     """A delete has no row after, and an insert no key before, whatever the message holds."""
     other = {**ROW, "id": 2}

@@ -43,6 +43,17 @@ def test_two_halves_are_what_one_message_would_be() -> None:
     assert (same.before, same.after, same.before_key) == ({"id": 1}, {"id": 1}, None)
 
 
+def test_keys_that_python_calls_equal_are_two() -> None:
+    """A half is joined with that of its own key first, and of another one has the key before."""
+    untyped: dict[str, Any] = {"types": {}, "key_columns": ["id"]}
+    one, other, new = before(key=True, **untyped), before(**untyped), after(**untyped)
+    (found,) = paired(one, new)
+    assert repr((found.before_key, found.key)) == "({'id': True}, {'id': 1})"
+    joined, left = paired(one, other, new)
+    assert (joined.before_key, joined.before, left) == (None, {"id": 1}, one)
+    assert repr(left.key) == "{'id': True}"
+
+
 def test_no_key_before_without_a_key() -> None:
     """Where the row after has no key, nothing says that the row moved."""
     (found,) = paired(before(), change("UPDATE_AFTER", after={"name": "a"}, sequenceId="1"))

@@ -163,6 +163,16 @@ def test_a_key_that_a_table_refuses_stays_open(spark: SparkSession, tmp_path: Pa
         assert (done.refused, done.key_missing, done.closed, done.left) == (1, 0, 0, 1)
 
 
+def test_a_key_that_python_calls_equal_is_another() -> None:
+    """A change of a log has the key before that it would have, had its key been known."""
+    images: dict[str, Any] = {"before": {"id": True}, "types": {"name": "STRING"}, "key": ()}
+    bare = cwa.decode(message("UPDATE_AFTER", 1, {"id": 1}, **images), format=FORMAT)
+    found = with_keys(bare.rows.read_all(), DecodeOptions(FORMAT, key_columns=["id"]))
+    assert found.select(["key", "before_key"]).to_pylist() == [
+        {"key": '{"id":1}', "before_key": '{"id":true}'}
+    ]
+
+
 @pytest.mark.parametrize("image", ["full", "patch"])
 @steady
 @given(data=st.data(), op=st.sampled_from(["INSERT", "UPDATE_AFTER", "DELETE"]))

@@ -18,9 +18,9 @@ from tests.runtime.tables.histories import (
 )
 from tests.runtime.tables.model import filled, tables_of
 
+from changewire.changes.identity import identity_of, is_one_row
 from changewire.framing import Position as RecordPosition
 from changewire.tables import ChangePosition, PositionedChange, position_of
-from changewire.tables.keys import identity_of
 from changewire.tables.order import position_in
 
 NAMES = ("topic", "partition", "offset", "path", "number")
@@ -310,8 +310,11 @@ def test_truncates_in_any_history(data: Any) -> None:
         ({"a": "YQ=="}, {"a": b"a"}, False),
         ({"a": 1}, {"b": 1}, False),
         ({"a": [1, {"x": 1, "y": 2}]}, {"a": [1, {"y": 2, "x": 1}]}, True),
+        ({"a": [1]}, {"a": [1.0]}, False),
     ],
 )
 def test_keys_name_one_row(one: dict[str, Any], other: dict[str, Any], *, is_same: bool) -> None:
     """Keys are compared by name and value; a type of its own is a row of its own."""
     assert (identity_of(one) == identity_of(other)) is is_same
+    assert is_one_row(one, other) is is_same
+    assert not is_one_row(one, None)
