@@ -17,7 +17,9 @@ import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.typed.cells import CellError, RowCells
+from changewire.engines.typed.evolve import evolved
 from changewire.engines.typed.readings import EXACT_TEXT
+from changewire.engines.typed.types import field_json, struct_json
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -147,3 +149,27 @@ def test_case_is_that_of_unicode() -> None:
     assert (names.column("a"), names.column("A"), names.column("b")) == ("a", "A", "b")
     with pytest.raises(CellError, match="one column for 'k' of the type"):
         names.renamed({"K": 1, "\u212a": 2}, "/after", [])
+
+
+class Counted(str):
+    """A name that counts how often names are compared in lower case."""
+
+    __slots__ = ()
+    lowered = 0
+
+    def lower(self) -> str:
+        """Return the name in lower case."""
+        Counted.lowered += 1
+        return super().lower()
+
+
+def test_names_are_not_compared_with_all_others() -> None:
+    """The work for a schema grows with its columns, and not with their square."""
+    fields = [field_json(Counted(f"c{number}"), "long") for number in range(1000)]
+    found = evolved(None, [("one", struct_json(fields)), ("C1", struct_json([*fields, *_C1]))])
+    assert len(found.columns["fields"]) == len(fields)
+    assert found.refused == {"C1": "column 'C1' differs from 'c1' in case only"}
+    assert Counted.lowered < 10 * len(fields)
+
+
+_C1 = [field_json("C1", "long")]

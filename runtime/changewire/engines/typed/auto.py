@@ -10,7 +10,7 @@ import msgspec
 
 from changewire.engines.declared import VOID, field_of, kind_of
 from changewire.engines.options import SchemaEvolution
-from changewire.engines.typed.evolve import joined_type, new_fault
+from changewire.engines.typed.evolve import folded, joined_type, new_fault
 from changewire.engines.typed.readings import JSON
 from changewire.engines.typed.there import TableRules
 from changewire.engines.typed.types import StructJson, field_json, sql_name, struct_json
@@ -103,11 +103,13 @@ def auto_columns(
     found: dict[str, _Field] = {one["name"]: one for one in (there or struct_json([]))["fields"]}
     if there is not None and how == "strict":
         return struct_json([*found.values()])
+    names = folded(found)
     for name, kinds in _by_name(carried, given):
         if name in found:
             found[name] = _widened(found[name], kinds, rules)
-        elif len(found) < MOST_COLUMNS and (field := _new(name, kinds, found, rules)):
+        elif len(found) < MOST_COLUMNS and (field := _new(name, kinds, found, names, rules)):
             found[name] = field
+            names[name.lower()] = name
     return struct_json([*found.values()])
 
 
@@ -126,9 +128,16 @@ def _by_name(
 
 
 def _new(
-    name: str, kinds: list[_Field], found: Mapping[str, _Field], rules: TableRules[Any]
+    name: str,
+    kinds: list[_Field],
+    found: Mapping[str, _Field],
+    names: Mapping[str, str],
+    rules: TableRules[Any],
 ) -> _Field | None:
-    """Return a new column; None if a table cannot have one of this name or type."""
+    """Return a new column; None if a table cannot have one of this name or type.
+
+    `found` are its columns, and `names` their `folded` names.
+    """
     first = kinds[0]
     if kind_of(first) != JSON:
         kind = first["type"]
@@ -139,7 +148,7 @@ def _new(
     field = {**first, "type": kept["type"]}
     # Iceberg knows columns by their paths: only these names and types may clash.
     others = found.values() if "." in name or not isinstance(kept["type"], str) else ()
-    fault = new_fault(found, name, kept["type"]) or rules.fault(struct_json([*others, field]))
+    fault = new_fault(names, name, kept["type"]) or rules.fault(struct_json([*others, field]))
     return field if fault is None else None
 
 

@@ -48,14 +48,15 @@ def evolved(
     A missing table (None) takes any column. `widens` is of the table's format.
     """
     found = {} if columns is None else {field["name"]: field for field in columns["fields"]}
-    refused: dict[str, str] = {}
+    names, refused = folded(found), dict[str, str]()
     takes = _any if columns is None else None if how == "strict" else widens
     for name, schema in schemas:
-        after = dict(found)
-        if reasons := [*filter(None, (_take(after, field, takes) for field in schema["fields"]))]:
-            refused[name] = "; ".join(reasons)
+        after, its_names = dict(found), dict(names)
+        reasons = [_take(after, its_names, field, takes) for field in schema["fields"]]
+        if any(reasons):
+            refused[name] = "; ".join(filter(None, reasons))
         else:
-            found = after
+            found, names = after, its_names
     return Evolved(struct_json([*found.values()]), refused)
 
 
@@ -90,44 +91,56 @@ def _same_but_for_case(name: str, names: Iterable[str]) -> str | None:
     return next((one for one in names if one != name and one.lower() == folded), None)
 
 
+def folded(names: Iterable[str]) -> dict[str, str]:
+    """Return names by their lower case; of names that differ in case only, the first."""
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(name.lower(), name)
+    return found
+
+
 def _fault(kind: Any) -> str | None:
     """Return why no table has a column of a type, or None."""
     if not isinstance(kind, str) and kind["type"] == "struct":
         names = [name for name, _ in parts(kind)]
         if not names:
             return "it is a struct without fields"
-        for number, name in enumerate(names):
-            same = _same_but_for_case(name, names[:number])
-            if same is not None:
+        first = folded(names)
+        for name in names:
+            if (same := first[name.lower()]) != name:
                 return f"its field {name!r} differs from {same!r} in case only"
     return next((why for _, part in parts(kind) if (why := _fault(part)) is not None), None)
 
 
-def new_fault(found: Iterable[str], name: str, kind: Any) -> str | None:
-    """Return why a table with some columns cannot have another one, or None."""
+def new_fault(names: Mapping[str, str], name: str, kind: Any) -> str | None:
+    """Return why a table cannot have a new column, or None; `names` are `folded` ones of others."""
     if name.lower() == COLUMN:
         return f"column {name!r} has the name of the table's own column {COLUMN}"
-    same = _same_but_for_case(name, found)
-    if same is not None:
+    if (same := names.get(name.lower())) is not None:
         return f"column {name!r} differs from {same!r} in case only"
     fault = _fault(kind)
     return None if fault is None else f"column {name!r} cannot be in a table: {fault}"
 
 
 def _take(
-    found: dict[str, Mapping[str, Any]], field: Mapping[str, Any], takes: Widens | None
+    found: dict[str, Mapping[str, Any]],
+    names: dict[str, str],
+    field: Mapping[str, Any],
+    takes: Widens | None,
 ) -> str | None:
     """Add a column, or widen it; return why it does not fit.
 
-    `takes` says which wider types a column may get; None if columns stay as they are.
+    `names` are `folded` ones of the columns. `takes` says which wider types a column may get; None
+    if columns stay as they are.
     """
     name, kind = field["name"], field["type"]
     there = found.get(name)
     if there is None:
         not_there = f"column {name!r} {sql_name(kind)} is missing" if takes is None else None
-        reason = new_fault(found, name, kind) or not_there
+        reason = new_fault(names, name, kind) or not_there
         if reason is None:
             found[name] = field
+            names[name.lower()] = name
         return reason
     has = there["type"]
     wider = joined_type(has, kind)
