@@ -105,6 +105,10 @@ def _integers(arrow: _Arrow, column: _Arrow) -> _Arrow:
     return column.cast(arrow.int64())
 
 
+def _small_integers(arrow: _Arrow, column: _Arrow) -> _Arrow:
+    return column.cast(arrow.int32())
+
+
 def _milliseconds(arrow: _Arrow, column: _Arrow) -> _Arrow:
     if arrow.types.is_timestamp(column.type):
         column = column.cast(arrow.timestamp("ms", column.type.tz), safe=False)
@@ -125,7 +129,7 @@ _COLUMNS: Final[dict[str, tuple[Callable[[_Arrow, _Arrow], _Arrow], str]]] = {
     "key": (_bytes, "binary or string"),
     "value": (_bytes, "binary or string"),
     "topic": (_text, "string"),
-    "partition": (_integers, "integer"),
+    "partition": (_small_integers, "integer of 32 bits"),
     "offset": (_integers, "integer"),
     "timestamp": (_milliseconds, "timestamp, or integer milliseconds"),
     "headers": (_pairs, "list<struct<key: string, value: binary>>"),

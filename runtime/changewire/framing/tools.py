@@ -5,7 +5,7 @@ An object is on a line, or over several.
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias, TypeVar
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -20,6 +20,9 @@ _NO_TIMESTAMP: Final = -1
 _At: TypeAlias = tuple[str, int]
 """Path of the file, and the number of the record in it, counted from 0."""
 
+_Partition: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+_Offset: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
 _Headers: TypeAlias = list[str | None] | dict[str, list[str | None]]
 
 
@@ -33,8 +36,8 @@ class KcatEnvelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     topic: str
-    partition: int
-    offset: int
+    partition: _Partition
+    offset: _Offset
     payload: str | None
     tstype: str | None = None
     ts: int | None = None
@@ -62,8 +65,8 @@ class RpkEnvelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     topic: str
-    partition: int
-    offset: int
+    partition: _Partition
+    offset: _Offset
     timestamp: int
     key: str | None = None
     value: str | None = None
@@ -178,8 +181,19 @@ def _record(
     at: _At,
 ) -> Record:
     time = None if timestamp == _NO_TIMESTAMP else timestamp
-    position = Position(envelope.topic, envelope.partition, envelope.offset, time, *at)
-    return Record(_bytes(envelope.key), _bytes(value), position, tuple(headers))
+    topic = _name(envelope.topic)
+    position = Position(topic, envelope.partition, envelope.offset, time, *at)
+    named = tuple((_name(name), content) for name, content in headers)
+    return Record(_bytes(envelope.key), _bytes(value), position, named)
+
+
+def _name(text: str) -> str:
+    """Return the name of a topic or header, which is text, or raise a ValueError."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("the name of the topic or of a header is not UTF-8") from error
+    return text
 
 
 def _bytes(text: str | None) -> bytes | None:

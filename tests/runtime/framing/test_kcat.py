@@ -133,6 +133,10 @@ def test_blank_lines(write: Write) -> None:
         (line(headers=["a"]), "not pairs"),
         (line(headers=[None, "a"]), "name of a header is null"),
         (b'{"topic":"\xff","x":' + b"[" * 100_000, "nested too deeply"),
+        (line(topic="?").replace(b"?", b"\xff"), "name of the topic or of a header is not UTF-8"),
+        (line(headers=["?", "v"]).replace(b"?", b"\xff"), "or of a header is not UTF-8"),
+        (line(partition=2**31), "<= 2147483647 - at `$.partition`"),
+        (line(offset=2**70), "<= 9223372036854775807 - at `$.offset`"),
         (line(key="?", payload="\ud800").replace(b"?", b"\xff"), "surrogate"),
     ],
 )

@@ -118,6 +118,7 @@ def test_batches(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"value": pa.array([1])}, "column 'value' is int64; it must be binary or string"),
         ({"value": pa.array([b""]), "key": pa.array([[1]])}, "'key' is list"),
         ({"value": pa.array([b""]), "offset": pa.array([0.5])}, "it must be integer"),
+        ({"value": pa.array([b""]), "partition": pa.array([2**31])}, "it must be integer of 32"),
         ({"value": pa.array([b""]), "timestamp": pa.array(["soon"])}, "it must be timestamp"),
         ({"value": pa.array([b""]), "headers": pa.array(["a"])}, "it must be list<struct"),
     ],

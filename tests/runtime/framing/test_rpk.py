@@ -74,6 +74,7 @@ def test_absent(
         ({"timestamp": "2023-11-14T22:13:20Z"}, "Expected `int`"),
         ({"headers": [{"key": "a", "value": "1", "more": 1}]}, "unknown field `more`"),
         ({"headers": ["a", "1"]}, "Expected `object`"),
+        ({"partition": 2**31}, "at `$.partition`"),
         ({"partition": ...}, "missing required field `partition`"),
     ],
 )
