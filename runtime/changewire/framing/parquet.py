@@ -116,8 +116,18 @@ def _milliseconds(arrow: _Arrow, column: _Arrow) -> _Arrow:
 
 
 def _pairs(arrow: _Arrow, column: _Arrow) -> _Arrow:
+    check_pairs(arrow, column.type)
     pair = arrow.struct([("key", arrow.string()), ("value", arrow.binary())])
     return column.cast(arrow.list_(pair))
+
+
+def check_pairs(arrow: _Arrow, kind: _Arrow) -> None:
+    """Raise an error of Arrow for headers with other fields, of which a cast makes NULL."""
+    pair: Any = getattr(kind, "value_type", None)
+    if pair is None or not arrow.types.is_struct(pair):
+        return  # the cast tells what it is
+    if {field.name for field in pair} != {"key", "value"}:
+        raise arrow.ArrowTypeError("the fields are not key and value")
 
 
 def _headers(headers: list[dict[str, Any]] | None) -> _Headers | None:

@@ -170,6 +170,7 @@ def test_what_can_be_read_once_says_so() -> None:
         ([7], "expected a file, bytes or a Record, not int"),
         (pa.table({"text": ["a"]}), "expected a binary or string column 'value'"),
         (pa.table({"value": [1]}), "the column 'value' is int64; it must be binary"),
+        (pa.table({"value": [b""], "headers": [[{"name": "h"}]]}), "must be list<item: struct<key"),
     ],
 )
 def test_what_is_no_message_is_refused(messages: Any, error: str) -> None:

@@ -121,6 +121,10 @@ def test_batches(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"value": pa.array([b""]), "partition": pa.array([2**31])}, "it must be integer of 32"),
         ({"value": pa.array([b""]), "timestamp": pa.array(["soon"])}, "it must be timestamp"),
         ({"value": pa.array([b""]), "headers": pa.array(["a"])}, "it must be list<struct"),
+        (
+            {"value": pa.array([b""]), "headers": pa.array([[{"name": "h"}]])},
+            "it must be list<struct<key: string",
+        ),
     ],
 )
 def test_columns_refused(write: Write, columns: dict[str, Any], reason: str) -> None:

@@ -12,6 +12,7 @@ from changewire.engines.arrow.batches import BATCH_ROWS, batches
 from changewire.engines.layout import INPUT_COLUMNS
 from changewire.engines.times import shown_times
 from changewire.framing import Position, Record, expand
+from changewire.framing.parquet import check_pairs
 from changewire.framing.record import Lines
 from changewire.framing.shapes import read_together
 
@@ -80,6 +81,10 @@ def _conformed(name: str, column: pa.Array) -> pa.Array:
     """Return a column of the type that is decoded."""
     kind = INPUT_COLUMNS[name]
     try:
-        return shown_times(column) if pa.types.is_timestamp(kind) else column.cast(kind)
+        if pa.types.is_timestamp(kind):
+            return shown_times(column)
+        if pa.types.is_list(kind):
+            check_pairs(pa, column.type)
+        return column.cast(kind)
     except pa.ArrowException as error:
         raise TypeError(f"the column {name!r} is {column.type}; it must be {kind}") from error
