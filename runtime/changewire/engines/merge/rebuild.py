@@ -215,6 +215,8 @@ def others_of(table: LocalTable) -> list[str]:
 def with_others(rows: pa.Table, table: LocalTable, shape: Shape, changes: pa.Table) -> pa.Table:
     """Return rows with all columns that a table has afterwards, in their order.
 
+    Columns of others are as the table has them, and NULL in deleted rows.
+
     Args:
         rows: The rows.
         table: The table as it is.
@@ -227,7 +229,11 @@ def with_others(rows: pa.Table, table: LocalTable, shape: Shape, changes: pa.Tab
         there = rows_in(table.name, table, [*before.keys, *others])
         numbers = {key: number for number, key in enumerate(key_texts(there, before))}
         named = _keys_before(changes, before, shape)
-        found = (numbers.get(named.get(key, key)) for key in key_texts(rows, shape))
+        deleted = pc.struct_field(rows[COLUMN], "deleted").to_pylist()
+        found = (
+            None if is_deleted else numbers.get(named.get(key, key))
+            for key, is_deleted in zip(key_texts(rows, shape), deleted, strict=True)
+        )
         places = pa.array(found, pa.int64())
         for column in others:
             rows = rows.append_column(column, there[column].take(places))

@@ -201,6 +201,20 @@ def test_columns_of_others_stay(tmp_path: Path, made: str, row_schema: str | Non
         assert [row["note"] for row in lake.rows()].count("mine") == 1
 
 
+@pytest.mark.parametrize("row_schema", [None, "json"])
+def test_deleted_rows_keep_nothing_of_others(tmp_path: Path, row_schema: str | None) -> None:
+    """In a flagged table only rows that are there keep what others have there."""
+    lake, one, two = Lake(tmp_path), {"id": 1, "name": "a"}, {"id": 2, "name": "b"}
+    sends = [message("INSERT", 1, one), message("INSERT", 1, two), message("DELETE", 2, two)]
+    lake.apply_records(records(*sends), row_schema="auto", deletes="flag")
+    own = DeltaTable(f"{tmp_path}/tables/t")
+    own.alter.add_columns([Field("note", PrimitiveType("string"))])
+    own.update({"note": "'mine'"})
+    cwd.rebuild(**lake.places, row_schema=row_schema)
+    notes = {row["_changewire"]["deleted"]: row["note"] for row in lake.rows()}
+    assert notes == {False: "mine", True: None}
+
+
 def test_a_rebuild_that_was_killed_is_made_again(tmp_path: Path) -> None:
     """Delta-rs replaces rows and properties by two commits: until the second, runs are refused."""
     lake = Lake(tmp_path)

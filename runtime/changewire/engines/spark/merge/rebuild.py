@@ -300,7 +300,8 @@ class Replacing:
         others = [one.name for one in columns.fields if one.name not in values]
         if others:
             there = self._there(changes, shape, others)
-            found = found.join(there, is_row_of(F.col(_AFTER), shape), "left")
+            is_kept = ~F.col(STATE)["deleted"]  # a deleted row has NULL there
+            found = found.join(there, is_row_of(F.col(_AFTER), shape) & is_kept, "left")
             values = {**values, **{name: F.col(_OTHERS)[name] for name in others}}
         return found.select(
             *(
