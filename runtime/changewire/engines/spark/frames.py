@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.counts import Counts
 from changewire.engines.layout import DEAD_LETTER, table_of
+from changewire.engines.spark.jvm import free_rows
 from changewire.engines.spark.worker import KernelTally
 from changewire.version import VERSION
 
@@ -90,3 +91,16 @@ def persisted(rows: DataFrame) -> Generator[DataFrame, None, None]:
         yield kept.select("row.*")
     finally:
         kept.unpersist()
+
+
+@contextmanager
+def checkpointed(rows: DataFrame) -> Generator[DataFrame, None, None]:
+    """Keep rows meanwhile; they are computed once, also for a plan that joins them with themselves.
+
+    There Spark does not know rows of `mapInArrow` again that `persisted` keeps.
+    """
+    kept = rows.localCheckpoint(eager=False)
+    try:
+        yield kept
+    finally:
+        free_rows(kept)

@@ -109,6 +109,21 @@ def source_rows(merged: DataFrame) -> int | None:
         return None
 
 
+def free_rows(kept: DataFrame) -> None:
+    """Free the rows of `DataFrame.localCheckpoint`, which Spark keeps until Java collects them.
+
+    Over Spark Connect the server frees them if the DataFrame is gone.
+    """
+    if is_remote(kept.sparkSession):
+        return
+    hidden: Any = kept
+    plan = hidden._jdf.queryExecution().analyzed()  # noqa: SLF001 - there is no public name
+    try:
+        plan.rdd().unpersist(False)  # noqa: FBT003 - of Java: without waiting
+    except _UNKNOWN:
+        return
+
+
 def last_progress(query: Any) -> str | None:
     """Return what Spark reported last of a query, as its JSON; None if there is nothing yet.
 

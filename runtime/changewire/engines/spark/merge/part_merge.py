@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.known import KnownLog
 from changewire.engines.spark.cause import full_text
-from changewire.engines.spark.frames import persisted
+from changewire.engines.spark.frames import checkpointed, persisted
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.becomes import becomes, rows_with_key
 from changewire.engines.spark.merge.facts import BatchFacts, RowText
@@ -131,7 +131,7 @@ class PartMerge:
         how = _How(there, held, moved is not None, has_hard, batch.facts.text_of(part.keys))
         asks = there.constraints.are_any
         if has_hard or asks or (needs_fit and (has_moves or moved is not None)):
-            with persisted(found) as kept:
+            with checkpointed(found) as kept:
                 fitting = self._fitting(kept, how) if needs_fit else kept
                 self._write(self._allowed(fitting, how) if asks else fitting, how)
             return
@@ -185,7 +185,7 @@ class PartMerge:
         if rows.hard is None:
             self._merged(rows.easy, how.there)
             return
-        with persisted(rows.hard) as kept:
+        with checkpointed(rows.hard) as kept:
             failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
             ((number, failures, states),) = kept.agg(*map(F.count, ("*", FAILURE, STATE))).collect()
             if failures:
@@ -203,7 +203,8 @@ class PartMerge:
                 every = rows.easy.unionByName(good.select(*rows.easy.columns))
                 self._merged(every, how.there, unchanged=number - failures - states)
                 return
-        self._write(_without(found, spoilt, how), how, round + 1)
+        with checkpointed(_without(found, spoilt, how)) as left:
+            self._write(left, how, round + 1)
 
     def _merged(self, rows: DataFrame, there: There, *, unchanged: int = 0) -> None:
         part = self.part
