@@ -17,7 +17,7 @@ from tests.docs.running import run_page
 import changewire.spark as cws
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 HISTORIES = list(histories(PAGE))
 ACCOUNTS = ROOT / "examples" / "dataworks_json" / "accounts.kcat.jsonl"
@@ -54,8 +54,12 @@ def test_the_page_runs(
 ) -> None:
     """From the topic to versions by each of its ways, which agree."""
     history = cws.history
-    # The page and this test look at these versions again and again.
-    monkeypatch.setattr(cws, "history", lambda *args, **given: history(*args, **given).persist())
+
+    def kept(*args: Any, **given: Any) -> DataFrame:
+        """Return versions at which the page and this test look again and again."""
+        return history(*args, **given).persist()
+
+    monkeypatch.setattr(cws, "history", kept)
     topic = tmp_path / "topic"
     topic.mkdir()
     records = map(json.loads, ACCOUNTS.read_text(encoding="utf-8").splitlines())

@@ -80,8 +80,8 @@ def test_a_table_with_constraints_takes_what_they_allow(
     assert content(lake, spark, columns) == rows
     assert lake.table(spark, "other").count() == 1
     places = {"target": lake.places["target"]}
-    only = {"only_tables": ["d.t"], **places}
-    assert not verify(spark, lake.places["log"], deletes="remove", **only).count()
+    only: dict[str, Any] = {"only_tables": ["d.t"], "deletes": "remove"}
+    assert not verify(spark, lake.places["log"], **only, **places).count()
     spark.sql(f"DELETE FROM delta.`{place}` WHERE id = 2")  # noqa: S608 - a path of the test
     rebuild(spark, lake.places["log"], tables=["t"], **places)
     assert content(lake, spark, columns) == rows
