@@ -24,6 +24,7 @@ from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError
 from changewire.engines.layout import CHANGES_TABLE, DEAD_LETTERS_TABLE
+from changewire.engines.spark.frames import checkpointed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -250,3 +251,23 @@ def test_keys_and_leniencies_of_other_formats(spark: SparkSession) -> None:
     )
     with pytest.raises(ValueError, match="it is for lindorm-json"):
         cws.decode(frame, format="dataworks-json", column_families=["f"])
+
+
+def test_rows_are_kept_for_a_join_with_themselves(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are not computed by `mapInArrow` again, and are freed afterwards."""
+    context: Any = spark.sparkContext
+
+    def stored() -> set[int]:
+        return {*context._jsc.getPersistentRDDs()}  # noqa: SLF001 - there is no public name
+
+    before = stored()
+    rows = spark.range(10).mapInArrow(lambda batches: batches, "id long")
+    with checkpointed(rows) as kept:
+        found = kept.join(kept.groupBy("id").count(), "id")
+        assert found.count() == 10
+        found.explain()
+        assert "MapInArrow" not in capsys.readouterr().out
+        assert len(stored() - before) == 1
+    assert not stored() - before
