@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -131,7 +133,7 @@ class PartMerge:
         how = _How(there, held, moved is not None, has_hard, batch.facts.text_of(part.keys))
         asks = there.constraints.are_any
         if has_hard or asks or (needs_fit and (has_moves or moved is not None)):
-            with checkpointed(found) as kept:
+            with _keeping(how)(found) as kept:
                 fitting = self._fitting(kept, how) if needs_fit else kept
                 self._write(self._allowed(fitting, how) if asks else fitting, how)
             return
@@ -185,7 +187,7 @@ class PartMerge:
         if rows.hard is None:
             self._merged(rows.easy, how.there)
             return
-        with checkpointed(rows.hard) as kept:
+        with _keeping(how)(rows.hard) as kept:
             failed = kept.where(F.col(FAILURE).isNotNull()).select(*PLACE, FAILURE)
             ((number, failures, states),) = kept.agg(*map(F.count, ("*", FAILURE, STATE))).collect()
             if failures:
@@ -238,6 +240,11 @@ class PartMerge:
             return None
         self.refused.append(places)
         return places
+
+
+def _keeping(how: _How) -> Callable[[DataFrame], AbstractContextManager[DataFrame]]:
+    """Return what keeps rows: with constraints, plans join them with themselves again and again."""
+    return checkpointed if how.there.constraints.are_any else persisted
 
 
 def _without(found: DataFrame, places: DataFrame | None, how: _How) -> DataFrame:
