@@ -28,7 +28,7 @@ _are_plain: Final = frozenset(_KINDS.keys() - {bool}).issuperset
 def identity_of(key: Mapping[str, Any]) -> Identity:
     """Return what two keys have in common exactly if they name one row.
 
-    The order of columns says nothing, numbers count by their value (1 is 1.0, and no `True`),
+    The order of columns says nothing, numbers count by their value (1 equals 1.0, but not `True`),
     text is never bytes, and arrays and objects are their JSON text.
     """
     return tuple(sorted((name, *_value(value)) for name, value in key.items()))

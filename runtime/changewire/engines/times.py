@@ -27,7 +27,7 @@ def shown_time(milliseconds: int | None) -> int | None:
 def shown_times(column: pa.Array) -> pa.Array:
     """Return times as a table has them, with NULL for those that it cannot show.
 
-    Times may be integers: the milliseconds that clients of Kafka give, -1 if there is no time.
+    Times may be integers: the milliseconds that clients of Kafka return, or -1 without a time.
     """
     if pa.types.is_integer(column.type):
         column = pc.if_else(pc.equal(column, _NO_TIME), None, column)

@@ -125,7 +125,7 @@ def check_pairs(arrow: _Arrow, kind: _Arrow) -> None:
     """Raise an error of Arrow for headers with other fields, of which a cast makes NULL."""
     pair: Any = getattr(kind, "value_type", None)
     if pair is None or not arrow.types.is_struct(pair):
-        return  # the cast tells what it is
+        return  # the cast raises
     if {field.name for field in pair} != {"key", "value"}:
         raise arrow.ArrowTypeError("the fields are not key and value")
 

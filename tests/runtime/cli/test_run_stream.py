@@ -154,7 +154,7 @@ LOGGING = """<Configuration>
   <Loggers><Root level="INFO"><AppenderRef ref="all"/></Root></Loggers>
 </Configuration>
 """
-SECRET = "canary-password"  # noqa: S105 - of nobody
+SECRET = "canary-password"  # noqa: S105 - not a password of anyone
 
 
 def test_a_service_ends_on_sigterm(spark: SparkSession, kafka: str, tmp_path: Path) -> None:

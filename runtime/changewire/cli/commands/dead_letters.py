@@ -65,7 +65,6 @@ def dead_letters(
     """
     from changewire.engines.arrow.queries import dead_letters as letters_of
     from changewire.engines.arrow.queries import refused as refused_of
-    from changewire.engines.times import shown_times
 
     if close:
         if refused or not (where and by and why):
@@ -78,15 +77,22 @@ def dead_letters(
     found = (refused_of if refused else letters_of)(log)
     shown = found if limit is None else found.slice(0, limit)
     columns = [*_WHY, *_PLACE, *(_CHANGE if refused else ()), *_BYTES]
-    lines, at = Lines(), columns.index("timestamp")
-    for batch in shown.select(columns).to_batches(max_chunksize=1024):
-        # Spark keeps times that Python cannot show.
-        for row in batch.set_column(at, "timestamp", shown_times(batch[at])).to_pylist():
-            lines.write(_line(row, show_values=show_values))
+    _write(shown.select(columns), show_values=show_values)
     one = "refused change" if refused else "dead letter"
     name = "refused" if refused else "dead_letters"
     notice("totals", counted(len(found), one), {name: len(found)}, as_json=as_json)
     return int(len(found) > 0)
+
+
+def _write(rows: Any, *, show_values: bool) -> None:
+    """Write a table of rows of a log as lines of JSON."""
+    from changewire.engines.times import shown_times
+
+    lines, at = Lines(), rows.schema.get_field_index("timestamp")
+    for batch in rows.to_batches(max_chunksize=1024):
+        # Spark keeps times that Python cannot show.
+        for row in batch.set_column(at, "timestamp", shown_times(batch[at])).to_pylist():
+            lines.write(_line(row, show_values=show_values))
 
 
 def _close(log: str, where: str, by: str, why: str, *, as_json: bool) -> int:

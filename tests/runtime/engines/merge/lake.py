@@ -78,7 +78,7 @@ class Lake:
         namespace: Namespace of the tables in the catalog ``ice``; empty for paths.
         lands_in_spark: Whether Spark lands the messages, as it must in Iceberg.
         files: Number of files so far.
-        landed: How many of them logs have.
+        landed: How many of them each log has, if they landed without Spark.
     """
 
     root: Path

@@ -170,7 +170,7 @@ def test_a_rebuild_gives_tables_what_settings_ask(
         assert reason in str(error.value)
     cws.rebuild(spark, **places, row_schema="auto", settings={**asked, **MISSPELLED})
     assert [one.message for one in caplog.records if one.name == "changewire.rebuild"] == [WARNING]
-    for settings, reason in (OTHERS[0], OTHERS[3]):
+    for settings, reason in (OTHERS[0], OTHERS[3]):  # all of them without Spark
         given: dict[str, Any] = {"d.t": {"deletes": "flag", **settings}}
         with pytest.raises(OutputError, match="until `rebuild` with ") as error:
             lake.apply_messages(spark, row_schema="auto", tables=given, **options)

@@ -155,7 +155,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, damaged: str, named: str) -> 
 
 
 def test_the_merged_version_never_goes_back(tmp_path: Path) -> None:
-    """A run that tells what it merged after a later one did leaves the number of that."""
+    """A run that ends after a later run keeps the version that the later one has written."""
     lake = Lake(tmp_path)
     first = records(message("INSERT", 1, {"id": 1, "name": "a"}))
     lake.apply_records(first, target=f"{tmp_path}/other/{{table}}")
