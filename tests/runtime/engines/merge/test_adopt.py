@@ -23,7 +23,9 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
     """Its rows are older than every change, patched ones too; without a key it stays as it was."""
     lake = Lake(tmp_path)
     place = f"{lake.tables}/t"
-    spark.createDataFrame([(1, "a"), (2, "b"), (3, "c")], ROW).write.format("delta").save(place)
+    rows = spark.createDataFrame([(1, "a"), (2, "b"), (3, "c")], ROW)
+    rows.write.format("delta").save(place)
+    rows.withColumnRenamed("name", "_changewire").write.format("delta").save(f"{place}_own")
     lake.send_records(
         records(
             message("UPDATE_AFTER", 1, {"id": 1, "name": "new"}),
@@ -35,6 +37,8 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
         lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     with pytest.raises(OutputError, match="is not one of the table's"):
         adopt_table(spark, place, key_columns=["no"])
+    with pytest.raises(OutputError, match=r"has string; rename it, because changewire adds"):
+        adopt_table(spark, f"{place}_own", key_columns=["id"])
     with pytest.raises(ValueError, match="name them by `key_columns`"):
         adopt_table(spark, place)
     adopt_table(spark, place, key_columns=["id"])

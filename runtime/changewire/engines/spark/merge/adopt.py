@@ -13,6 +13,7 @@ from changewire.engines.adopted import check_key_columns, check_keys_of_rows
 from changewire.engines.applied import COLUMNS, KEYS, OWNER, keys_in, property_text
 from changewire.engines.spark.merge.constraints import check_key, constraints_of
 from changewire.engines.spark.merge.formats import format_of, properties_of, set_properties
+from changewire.engines.spark.merge.plan import NEEDED, check_columns
 from changewire.engines.spark.parts import quoted
 from changewire.tables.names import absolute
 from changewire.tables.row_state import COLUMN
@@ -51,6 +52,9 @@ def adopt_table(
     rows = spark.table(table)
     properties = properties_of(spark, table)
     known = keys_in(properties)
+    if known is None and COLUMN in rows.columns:
+        advice = "; rename it, because changewire adds its own"
+        check_columns(rows.schema, NEEDED, target, advice)
     names = check_key_columns(target, key_columns, known, rows.columns)
     asked = constraints_of(spark, table, rows.schema, properties, is_delta=tables.takes_paths)
     check_key(asked, names, target)

@@ -42,6 +42,12 @@ from changewire_messages.tables.spark import ROW_STATE
 NEEDED: Final = StructType([StructField(COLUMN, ROW_STATE)])
 """Columns that every table has."""
 
+_ADVICE: Final = {
+    True: "; an earlier version made it, and changewire.spark.rebuild mends it",
+    False: "; it was not made by changewire, which takes it over by changewire.spark.adopt_table",
+}
+"""What to do about a table whose column of states is another one, or that has none."""
+
 
 @dataclass(frozen=True)
 class There:
@@ -181,19 +187,15 @@ def _closed(there: There | None, columns: StructJson) -> str | None:
     return None
 
 
-def check_columns(found: StructType, needed: StructType, name: str) -> None:
-    """Check that a table has the columns that it needs."""
+def check_columns(
+    found: StructType, needed: StructType, name: str, advice: str | None = None
+) -> None:
+    """Check that a table has the columns that it needs; `advice` says what to do if not."""
     for column, kind, has in differing(found.jsonValue(), needed.jsonValue()):
-        advice = ""
-        if column == COLUMN and column in found.names:
-            advice = "; an earlier version made it, and changewire.spark.rebuild mends it"
-        elif column == COLUMN:
-            advice = (
-                "; it was not made by changewire, which takes it over by "
-                "changewire.spark.adopt_table"
-            )
+        if column == COLUMN:
+            advice = advice or _ADVICE[column in found.names]
         raise OutputError(
-            f"{name}: a column {column} of type {kind} is needed, and the table {has}{advice}"
+            f"{name}: a column {column} of type {kind} is needed, and the table {has}{advice or ''}"
         )
 
 
