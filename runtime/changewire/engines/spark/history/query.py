@@ -27,8 +27,9 @@ from changewire.engines.json_rows import KEY, ROW
 from changewire.engines.spark.decode import RowsAs
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import newest
-from changewire.engines.spark.merge.current import accepted, is_named
+from changewire.engines.spark.merge.current import is_named
 from changewire.engines.spark.merge.from_log import is_truncate
+from changewire.engines.spark.merge.table_log import TableLog
 from changewire.engines.spark.variant import numbers_as_text, variants_of
 from changewire.engines.typed.schemas import options_of_log
 from changewire.engines.typed.types import columns_as_json, differing
@@ -95,7 +96,7 @@ def history(
     decode_options = options_of_log(format, key_columns, vendor)
     whole = LogPlace(log, table_format).read(spark)
     found = table_in(whole, table)
-    changes = accepted(found, whole)
+    changes = TableLog(found, whole).accepted()
     # Those of any change, one that a table takes if there is one.
     named = (one.where(F.col("key").isNotNull()).select("key") for one in (changes, found))
     keys = (first[0] for one in named for first in one.take(1))

@@ -7,20 +7,17 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.log import READ
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import newest, open_refusals, without
-from changewire.engines.spark.merge.becomes import becomes
-from changewire.engines.spark.merge.befores import moved_in
+from changewire.engines.spark.log.rows import newest
 from changewire.engines.spark.merge.facts import truncates_in
-from changewire.engines.spark.merge.from_log import is_change, is_truncate, with_effects
+from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.hard import STATE
-from changewire.engines.spark.merge.late import Held
-from changewire.engines.spark.merge.mutations import CONTENT, FAILURE, NAMED, mutations_of
-from changewire.engines.spark.merge.shapes import JsonShape, Shape
+from changewire.engines.spark.merge.mutations import CONTENT, NAMED
+from changewire.engines.spark.merge.shapes import JsonShape
+from changewire.engines.spark.merge.table_log import ANY, TableLog
 from changewire.engines.spark.parts import table_name
 from changewire.tables.mutations import DELETE
-from changewire.tables.order import OLDEST, Order
+from changewire.tables.order import OLDEST
 
 
 def current(
@@ -54,7 +51,8 @@ def current(
     if apply_truncates:
         truncates = truncates_in(newest(mine.where(is_truncate()), rows))
         floor = max(truncates.values(), default=OLDEST)
-    found = rows_of_log(effects_of_log(mine, rows, JsonShape()), JsonShape(), floor)
+    shape, logged = JsonShape(), TableLog(mine, rows, ANY, floor)
+    found = logged.rows(logged.effects(shape), shape)
     named, state = F.col(NAMED), F.col(STATE)
     columns = (named["key"].alias("key"), F.col(CONTENT).alias("row"), state.alias("_changewire"))
     return found.where(~state["deleted"]).select(*columns)
@@ -69,31 +67,3 @@ def is_named(table: str) -> Any:
     is_above = F.startswith(F.lit(table), F.concat(named, F.lit(".")))
     is_for_all = (F.col("op") == DELETE) & source["table"].isNull() & is_above
     return (named == table) | is_for_all
-
-
-def effects_of_log(mine: DataFrame, log: DataFrame, shape: Shape) -> DataFrame:
-    """Return what the changes of a table do that it did not refuse, as `mutations_of`.
-
-    `mine` are the rows of the log of this table.
-    """
-    changes = with_effects(accepted(mine, log).select(*READ))
-    moved = moved_in(changes.where(F.col("op") == "update"))
-    return mutations_of(changes, shape, moved).localCheckpoint(eager=False)
-
-
-def rows_of_log(effects: DataFrame, shape: Shape, floor: Order = OLDEST) -> DataFrame:
-    """Return `NAMED`, `CONTENT` and `STATE` of a table's rows by its log, of deleted rows as well.
-
-    `effects` are those of the changes that the log has of it, of which some may not fit; `floor` is
-    the order of its newest truncate.
-    """
-    found = effects.where(F.col(FAILURE).isNull())
-    rows = becomes(found, shape, Held(floor=floor), has_hard=True)
-    columns = (NAMED, CONTENT, STATE)
-    decided = rows.hard.where(F.col(STATE).isNotNull()) if rows.hard is not None else rows.easy
-    return rows.easy.select(*columns).unionByName(decided.select(*columns))
-
-
-def accepted(mine: DataFrame, log: DataFrame) -> DataFrame:
-    """Return the changes of a table that it takes, each as the newest replay decoded it."""
-    return newest(without(mine.where(is_change()), open_refusals(mine)), log)

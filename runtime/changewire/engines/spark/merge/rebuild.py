@@ -16,7 +16,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.options import Numbers, TableOptions
 from changewire.engines.settings import Deletes, Misfits, Settings, TableSettings
 from changewire.engines.spark.log.place import LogPlace
-from changewire.engines.spark.log.rows import newest, of_target
+from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.carried import carried_of
 from changewire.engines.spark.merge.clauses import Clauses, clauses_of
 from changewire.engines.spark.merge.constraints import (
@@ -25,10 +25,8 @@ from changewire.engines.spark.merge.constraints import (
     reads,
     with_partitions,
 )
-from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import facts_of_batch, known_log
 from changewire.engines.spark.merge.formats import format_of, set_properties
-from changewire.engines.spark.merge.from_log import feeds, is_change, with_effects
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import FAILURE, is_row_of, row_values
 from changewire.engines.spark.merge.plan import (
@@ -41,6 +39,7 @@ from changewire.engines.spark.merge.plan import (
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
 from changewire.engines.spark.merge.table import SparkTable, named_in, run_statement
+from changewire.engines.spark.merge.table_log import TableLog, needs_of, table_log
 from changewire.engines.spark.merge.tuning import batch_settings
 from changewire.engines.spark.merge.violations import check_rows, stored
 from changewire.engines.spark.parts import quoted
@@ -48,7 +47,6 @@ from changewire.engines.spark.session import changed
 from changewire.engines.typed.options import AppliedOptions, applied_options, warn_unmatched
 from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape, rows_asked, settings_asked
 from changewire.tables.names import Target, template_of
-from changewire.tables.order import Order
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
@@ -131,19 +129,20 @@ def rebuild(
     rows = whole if where is None else whole.where(where)
     known = known_log(rows, how.routing, with_truncates=apply_truncates, table_format=table_format)
     warn_unmatched(how, known)
+    needs = needs_of(rows)
     made: list[str] = []
     with batch_settings(spark):
         for one in known.chosen(tables):
-            mine = rows.where(feeds(how.routing, one, known))
+            mine = table_log(rows, needs, known, how.routing, one)
             table = SparkTable(one.name, format_of(table_format))
-            there, floor = _there(spark, table), known.truncated(one)
+            there = _there(spark, table)
             given = settings_asked(how, known.names(one), there.properties, deletes)
             if row_schema is not None:
-                Replacing(one, table, there, how, given).replace(mine, rows, floor)
+                Replacing(one, table, there, how, given).replace(mine)
             else:
                 there = _mended(spark, table, there)
                 shape = shape_of(there)
-                found = rows_of_log(effects_of_log(mine, rows, shape), shape, floor)
+                found = mine.rows(mine.effects(shape), shape)
                 _overwrite(table, there, found, given.deletes)
             made.append(one.name)
     return made
@@ -206,16 +205,10 @@ class Replacing:
     options: AppliedOptions
     settings: Settings
 
-    def replace(self, mine: DataFrame, log: DataFrame, floor: Order) -> None:
-        """Replace columns and rows.
-
-        Args:
-            mine: Rows of the log of this table.
-            log: All rows of the log.
-            floor: Order of the newest truncate.
-        """
-        spark, there = log.sparkSession, self.there
-        changes = with_effects(newest(mine.where(is_change()), log))
+    def replace(self, log: TableLog) -> None:
+        """Replace columns and rows by those of the log of the table."""
+        spark, there = log.mine.sparkSession, self.there
+        changes = log.with_effects(log.changes())
         shape = self._shape(changes)
         columns = self._columns(shape)
         clauses = self._clauses(spark, columns)
@@ -223,7 +216,7 @@ class Replacing:
         if self.table.format.takes_paths:
             asked = with_partitions(asked, columns, clauses.layout)
         self._check(asked, columns, clauses.layout.columns)
-        found = rows_of_log(self._effects(mine, log, shape), shape, floor)
+        found = log.rows(self._effects(log, shape), shape)
         if not self.settings.keeps_deleted:
             found = found.where(~F.col(STATE)["deleted"])
         with changed(spark, LENIENT if asked.are_any else {}):
@@ -282,9 +275,9 @@ class Replacing:
                 text = f"row_schema has no column {name!r}, on which depends: {used[0]}"
                 raise OutputError(f"{self.target.name}: {text}")
 
-    def _effects(self, mine: DataFrame, log: DataFrame, shape: Shape) -> DataFrame:
+    def _effects(self, log: TableLog, shape: Shape) -> DataFrame:
         """Return the effects of changes, all of which fit."""
-        found = effects_of_log(mine, log, shape)
+        found = log.effects(shape, are_read_again=True)
         failed = found.where(F.col(FAILURE).isNotNull())
         sums = (F.count("*").alias("number"), F.min(FAILURE).alias("first"))
         ((number, first),) = failed.agg(*sums).collect()

@@ -12,21 +12,19 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import keeps_deleted
 from changewire.engines.json_rows import ROW, unpacked
-from changewire.engines.known import KnownLog
 from changewire.engines.settings import Deletes
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import is_char
-from changewire.engines.spark.merge.current import effects_of_log, rows_of_log
 from changewire.engines.spark.merge.facts import known_log
 from changewire.engines.spark.merge.formats import format_of
-from changewire.engines.spark.merge.from_log import feeds
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED, ORDER_FIELDS, row_values
 from changewire.engines.spark.merge.plan import shape_of
 from changewire.engines.spark.merge.resume import log_of_tables
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
+from changewire.engines.spark.merge.table_log import TableLog, needs_of, table_log
 from changewire.tables.chosen import chosen_tables
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
@@ -86,8 +84,9 @@ def verify(
     rows = place.read(spark) if checkpoint is None else log_of_tables(spark, place, checkpoint)
     rows = of_target(rows, target)
     known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
+    needs = needs_of(rows)
     parts = [
-        _faults(spark, rows, one, known, routing, table_format, deletes)
+        _faults(one, table_log(rows, needs, known, routing, one), table_format, deletes)
         for one in known.tables.names.values()
     ]
     nothing = spark.range(0).select(
@@ -97,16 +96,9 @@ def verify(
     return reduce(DataFrame.unionByName, parts, nothing)
 
 
-def _faults(  # noqa: PLR0917 - the parts of a comparison
-    spark: SparkSession,
-    log: DataFrame,
-    target: Target,
-    known: KnownLog,
-    routing: Routing,
-    table_format: str,
-    deletes: Deletes | None,
-) -> DataFrame:
-    """Return the rows of one table that differ."""
+def _faults(target: Target, log: TableLog, table_format: str, deletes: Deletes | None) -> DataFrame:
+    """Return the rows of one table that differ from those that its log says."""
+    spark = log.mine.sparkSession
     table = SparkTable(target.name, format_of(table_format))
     there = table.read(spark)
     shape: Shape = JsonShape()
@@ -115,9 +107,7 @@ def _faults(  # noqa: PLR0917 - the parts of a comparison
     if there is not None:
         padded = [one.name for one in there.columns.fields if is_char(one)]
         shape, others = shape_of(there), there.others - {*(there.keys or ())}
-    mine = log.where(feeds(routing, target, known))
-    effects = effects_of_log(mine, log, shape)
-    expected = rows_of_log(effects, shape, known.truncated(target))
+    expected = log.rows(log.effects(shape), shape)
     is_live = ~F.col(STATE)["deleted"]
     should = expected.select(
         _key(shape).alias("key"),
