@@ -96,6 +96,8 @@ def delta_fault(name: str, kind: Any, *, is_key: bool) -> str | None:
     """Return why a table of Delta cannot be partitioned by a column; None if it can."""
     if kind == "binary":
         return f"column {name!r} is binary, which delta-rs does not read as a partition"
+    if kind == "timestamp":
+        return f"column {name!r} has times, which Spark writes as a partition in its own time zone"
     if kind == "string" and is_key:
         return f"column {name!r} of the key is text, which as a partition has NULL for ''"
     return None

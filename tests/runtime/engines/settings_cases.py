@@ -69,6 +69,10 @@ FAULTS: tuple[tuple[dict[str, Any], str], ...] = (
         "column 'kind' is binary, which delta-rs does not read as a partition",
     ),
     (
+        {"partition_by": ["kind"], "columns": {"kind": "timestamp"}},
+        "column 'kind' has times, which Spark writes as a partition in its own time zone",
+    ),
+    (
         {"partition_by": ["id"], "columns": {"id": "string"}},
         "column 'id' of the key is text, which as a partition has NULL for ''",
     ),

@@ -162,17 +162,19 @@ class Merges:
     ) -> TablePlan[Shape]:
         """Return how a table has its rows after a batch."""
         found, options = TableThere(target, None, None), self.options
+        rules = DeltaRsRules()
         settings = options.settings_of(self.known.names(target, keys))
         try:
             table = there(target.name, self.log.id, adopts=options.adopts)
             if table is not None:
+                rules = DeltaRsRules(table.names)
                 found = TableThere(
                     *(target, table.columns(), table.keys, table.named, table.has_text),
                     given=table.how.given,
                     layout=table.layout,
                     deletes=table.deletes,
                 )
-            plan = table_plan(found, keys, sources, options, settings, DeltaRsRules())
+            plan = table_plan(found, keys, sources, options, settings, rules)
             if table is not None and plan.shape is not None:
                 table.check(plan.shape, keeps_deleted=settings.keeps_deleted)
         except UnwritableError as error:

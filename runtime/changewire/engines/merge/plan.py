@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -20,6 +20,7 @@ from changewire.engines.partitions import delta_fault
 from changewire.engines.typed.auto import CarriedColumn, counted_columns
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.plan import BatchSources, RefusedRows
+from changewire.engines.typed.there import reserved_fault
 from changewire.engines.typed.types import (
     StructJson,
     columns_of,
@@ -39,7 +40,13 @@ _key: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class DeltaRsRules(NamedTuple):
-    """What tables of delta-rs can have; see `changewire.engines.typed.there.TableRules`."""
+    """What tables of delta-rs can have; see `changewire.engines.typed.there.TableRules`.
+
+    Attributes:
+        names: The columns that the table has.
+    """
+
+    names: Collection[str] = ()
 
     def kept(self, columns: StructJson) -> StructJson:
         """Return columns as they are: Delta has all types that rows have."""
@@ -53,7 +60,7 @@ class DeltaRsRules(NamedTuple):
                 return f"column {name!r} needs column mapping, which delta-rs does not write"
             if _has_nul(kind):
                 return f"column {name!r} has a NUL in its name, by which delta-rs cuts it off"
-        return None
+        return reserved_fault("delta", columns, self.names)
 
     def widens(self, there: Any, wider: Any) -> bool:
         """Whether a column's type can become a wider one: Spark does that."""

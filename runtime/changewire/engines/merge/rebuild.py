@@ -185,7 +185,7 @@ class Rebuild:
         keys = None if table.has_text else table.keys
         is_known = keys is not None and {*keys} <= {*table.names}
         keys = keys if is_known else None
-        rules = DeltaRsRules()
+        rules = DeltaRsRules(table.names)
         others = struct_json(fields)
         return rebuilt_shape(target, others, keys, sources, self.options, settings, rules)
 

@@ -15,6 +15,14 @@ from changewire.engines.layout import POSITION
 from changewire.tables.chosen import Chosen
 from changewire.tables.routing import NAMES
 
+_WHOLE_TIMES: Final = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""By default Spark writes times as JSON in milliseconds."""
+
+_LONG_NUMBER: Final = r"\d{300,}"
+
 _PARTS: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 """Parts of the name of a table, between dots that are not quoted."""
 
@@ -63,3 +71,18 @@ def position_columns() -> list[Column]:
         for name, (columns, default) in POSITION.items()
     ]
     return [*parts, F.col("element")]
+
+
+def json_text(row: Column, **options: str) -> Column:
+    """Return a struct as JSON text, in which two values of a column have two texts."""
+    return F.to_json(row, {**_WHOLE_TIMES, **options})
+
+
+def names_in(text: Column | str) -> Column:
+    """Return the names of an object of JSON text; NULL if Spark does not read it.
+
+    Spark reads no number of more than 1,000 characters, so these are shortened.
+    """
+    column = F.col(text) if isinstance(text, str) else text
+    short = F.regexp_replace(column, _LONG_NUMBER, "0")
+    return F.coalesce(F.json_object_keys(column), F.json_object_keys(short))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from changewire.engines.partitions import Layout
 from changewire.engines.settings import Deletes
@@ -12,6 +13,29 @@ from changewire.tables.names import Target
 
 ShapeT = TypeVar("ShapeT")
 ShapeT_co = TypeVar("ShapeT_co", covariant=True)
+
+
+RESERVED: Final[Mapping[str, frozenset[str]]] = {
+    # https://docs.delta.io/latest/delta-change-data-feed.html
+    "delta": frozenset({"_change_type", "_commit_version", "_commit_timestamp"}),
+    # https://iceberg.apache.org/spec/#reserved-field-ids
+    "iceberg": frozenset(
+        {"_file", "_pos", "_deleted", "_spec_id", "_partition"}
+        | {"_row_id", "_last_updated_sequence_number"}
+    ),
+}
+"""Names that table formats keep for columns of their own."""
+
+
+def reserved_fault(
+    table_format: str, columns: StructJson, there: Collection[str] = ()
+) -> str | None:
+    """Return why a table cannot have columns that it lacks, by their names; None if it can."""
+    names = (one["name"] for one in columns["fields"] if one["name"] not in there)
+    for name in names:
+        if name.lower() in RESERVED[table_format]:
+            return f"column {name!r} has a name that the table format keeps for itself"
+    return None
 
 
 class TableRules(Protocol[ShapeT_co]):

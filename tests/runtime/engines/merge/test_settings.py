@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from deltalake import DeltaTable
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.types import StringType, StructField, StructType
 from tests.runtime.engines.merge.lake import lake_in, one_by_one
 from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.settings_cases import (
@@ -32,6 +35,8 @@ from tests.runtime.engines.settings_cases import (
 
 import changewire.spark as cws
 from changewire.engines.errors import OutputError
+from changewire.engines.partitions import Partition
+from changewire.engines.settings import Settings
 from changewire.engines.spark.merge.formats import format_of, properties_of
 from changewire.engines.spark.session import changed
 
@@ -70,11 +75,15 @@ def test_tables_are_made_with_partitions_and_properties(
     places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
     log = places.pop("log")
     assert cws.verify(spark, log, **places).collect() == []
-    cws.rebuild(spark, log, **places, tables=["d.t"])
-    asked: dict[str, Any] = {"d.u": {"partition_by": ["id"]}}
-    cws.rebuild(spark, log, **places, tables=["d.u"], row_schema="auto", settings=asked)
     names = {n: places["target"].format(table=n) for n in ("t", "u")}
     tables = {n: one if "/" not in one else f"delta.`{one}`" for n, one in names.items()}
+    other = spark.table(tables["t"]).limit(1)
+    other = other.withColumns({"id": F.lit(77).cast("long"), "day": F.lit(date(2020, 1, 1))})
+    other.writeTo(tables["t"]).append()
+    with changed(spark, {"spark.sql.sources.partitionOverwriteMode": "dynamic"}):
+        cws.rebuild(spark, log, **places, tables=["d.t"])
+    asked: dict[str, Any] = {"d.u": {"partition_by": ["id"]}}
+    cws.rebuild(spark, log, **places, tables=["d.u"], row_schema="auto", settings=asked)
     found = spark.table(tables["t"]).orderBy("id").select("id", "day", "_changewire.rescued")
     assert [*map(tuple, found.collect())] == [
         (1, date(2026, 1, 3), None),
@@ -90,6 +99,23 @@ def test_tables_are_made_with_partitions_and_properties(
     if table_format == "iceberg":
         described = spark.sql(f"DESCRIBE {tables['t']}").collect()
         assert {one["data_type"] for one in described} >= {*TRANSFORMS}
+
+
+@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+def test_partitions_have_any_names(spark: SparkSession, tmp_path: Path, table_format: str) -> None:
+    """Spark reads the name of a column that partitions a table twice."""
+    lake, tables = lake_in(table_format, spark, tmp_path), format_of(table_format)
+    target, names = lake.places["target"].format(table="t"), ["order-date", "订单"]
+    if table_format == "iceberg":
+        names += ["it`s", "a.b", "select"]
+    columns = StructType([StructField(one, StringType()) for one in ("id", *names)])
+    settings = Settings(partition_by=tuple(map(Partition, names)))
+    tables.create(spark, target, columns, {}, settings)
+    if table_format == "delta":
+        found = DeltaTable(target).metadata().partition_columns
+    else:
+        found = spark.table(f"{target}.partitions").select("partition.*").columns
+    assert found == names
 
 
 def test_deletes_and_misfits_by_table(spark: SparkSession, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
 from changewire.engines.spark.log.write import first_dead_letters
 from changewire.engines.spark.messages import frames_by
+from changewire.engines.spark.parts import names_in
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.progress import observed
 from changewire.engines.spark.stream.report import tell
@@ -174,7 +175,7 @@ class KeyRule:
 
 def _columns_of(changes: DataFrame) -> set[str]:
     """Return the columns of the rows of changes, by one job."""
-    names = (F.json_object_keys(name) for name in ("before", "after"))
+    names = (names_in(name) for name in ("before", "after"))
     filled = (F.coalesce(one, F.array().cast("array<string>")) for one in names)
     return {
         row[0] for row in changes.select(F.explode(F.array_union(*filled))).distinct().collect()

@@ -27,6 +27,7 @@ from changewire.engines.spark.merge.from_log import (
     source_columns,
 )
 from changewire.engines.spark.merge.table import SparkTable
+from changewire.engines.spark.parts import names_in
 from changewire.engines.typed.options import AppliedOptions
 from changewire.engines.typed.plan import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
@@ -152,7 +153,7 @@ def facts_of_batch(rows: DataFrame, options: AppliedOptions) -> BatchFacts:
     groups = [F.col("kind"), F.col("op"), *source_columns()]
     if options.are_typed:
         named = F.when(is_change() & (F.col(EFFECT) != "none"), F.col("key"))
-        groups.append(F.json_object_keys(named).alias("names"))
+        groups.append(names_in(named).alias("names"))
     sums = (column.alias(name) for name, column in _sums(options).items())
     every = rows.groupBy(*groups).agg(F.count("*").alias("rows"), *sums).collect()
     counted = [one for one in every if _is_chosen(one, options.routing)]
@@ -240,8 +241,8 @@ def _changes_in(groups: Iterable[Row]) -> dict[RouteKey, TableChanges]:
 def _text_columns(has_key: Column) -> dict[str, Column]:
     """Return how many rows are written, with all columns of their keys and without any."""
     after = F.col("after")
-    names = F.json_object_keys("key")
-    lacking = F.size(F.array_except(names, F.json_object_keys(after)))
+    names = names_in("key")
+    lacking = F.size(F.array_except(names, names_in(after)))
     is_row = has_key & after.isNotNull()
     return {
         "row_texts": F.count_if(is_row),

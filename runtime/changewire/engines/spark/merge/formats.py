@@ -318,7 +318,9 @@ def _created(  # noqa: PLR0917 - a table, and what is asked of it
 
 def _partition(one: Partition) -> Column:
     """Return what Spark calls a partition."""
-    column = F.col(quoted(one.column))
+    # Spark reads the name once more, unless it has a dot.
+    name = quoted(one.column)
+    column = F.col(name if "." in one.column else quoted(name))
     if one.transform == "bucket":
         return partitioning.bucket(one.buckets, column)
     by_time = {name: getattr(partitioning, name) for name in TIMES}

@@ -28,6 +28,7 @@ from changewire.engines.spark.merge.mutations import (
     is_row_of,
 )
 from changewire.engines.spark.merge.shapes import Shape, arrow_schema
+from changewire.engines.spark.parts import json_text
 from changewire.tables.merge import each_merged
 from changewire.tables.mutations import RowMutation
 from changewire.tables.order import OLDEST, Order
@@ -62,13 +63,14 @@ def decided(
     rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts)
     rows = rows.withColumn("key", row_key(shape))
     ordered = rows.repartition("key").sortWithinPartitions("key", _ORIGIN, *ORDER[2:])
-    return ordered.mapInArrow(Decide(shape, held.floor, with_steps=with_steps), decided_type(shape))
+    decide = Decide(shape, held.floor, arrow_schema(ordered.schema), with_steps=with_steps)
+    return ordered.mapInArrow(decide, decided_type(shape))
 
 
 def row_key(shape: Shape) -> Column:
     """Return a text that is equal for keys which name one row, by the columns of the key."""
     named = F.col(NAMED)
-    return F.to_json(named, {"ignoreNullFields": "false"}) if shape.is_typed else named["key"]
+    return json_text(named, ignoreNullFields="false") if shape.is_typed else named["key"]
 
 
 def _held(keys: DataFrame, shape: Shape, table: DataFrame, floor: Order) -> DataFrame:
@@ -115,17 +117,22 @@ class Decide:
     The state of one key and one Arrow batch must fit into memory.
     """
 
-    def __init__(self, shape: Shape, floor: Order, *, with_steps: bool) -> None:
-        """Remember the rows, and the order of the newest truncate of the table."""
+    def __init__(self, shape: Shape, floor: Order, columns: pa.Schema, *, with_steps: bool) -> None:
+        """Remember the rows, the order of the newest truncate, and the columns of the batches.
+
+        Spark gives times the zone of the session, in which Python has fewer of them.
+        """
         self._shape = shape
         self._floor = floor
+        self._columns = columns
         self._with_steps = with_steps
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield what the row of each key becomes, without `STATE` if it stays as it is."""
         schema = arrow_schema(decided_type(self._shape))
         found: list[dict[str, Any]] = []
-        for _, group in groupby(_dictionaries(batches), key=itemgetter("key")):
+        rows = _dictionaries(batches, self._columns)
+        for _, group in groupby(rows, key=itemgetter("key")):
             found += self._of_key(group)
             if len(found) >= _MOST:
                 yield pa.RecordBatch.from_pylist(found, schema)
@@ -196,7 +203,11 @@ def _place(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ORDER}
 
 
-def _dictionaries(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+def _dictionaries(
+    batches: Iterable[pa.RecordBatch], columns: pa.Schema
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches, with columns of some types."""
     for batch in batches:
         for part in range(0, len(batch), _MOST):
-            yield from batch.slice(part, _MOST).to_pylist(maps_as_pydicts="strict")
+            rows = pa.Table.from_batches([batch.slice(part, _MOST)]).cast(columns)
+            yield from rows.to_pylist(maps_as_pydicts="strict")

@@ -26,7 +26,7 @@ from changewire.engines.changelog.shapes import RESCUED
 from changewire.engines.json_rows import ROW
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape, arrow_schema
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import names_in, position_columns
 from changewire.engines.user_key import ATTRIBUTE, SETS_ROW
 from changewire.tables.mutations import APPLIED, DELETE
 from changewire.tables.routing import Refusal
@@ -150,10 +150,16 @@ def _kind() -> Column:
 
 
 def _names_of_patch() -> Column:
-    """Return the columns that a patch sets or removes; none for other effects."""
+    """Return the columns that a patch sets or removes; none for other effects.
+
+    NULL if Spark does not read them: such a patch is refused.
+    """
     nothing = F.array().cast("array<string>")
-    images = (F.coalesce(F.json_object_keys(name), nothing) for name in ("after", "before"))
-    names = F.array_except(F.concat(*images), F.json_object_keys("key"))
+    images = (
+        F.when(F.col(name).isNull(), nothing).otherwise(names_in(name))
+        for name in ("after", "before")
+    )
+    names = F.array_except(F.concat(*images), names_in("key"))
     return F.when(F.col(EFFECT) == "patch", names).otherwise(nothing)
 
 

@@ -27,6 +27,7 @@ from changewire.engines.spark.merge.plan import There
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.violations import check_flags
+from changewire.engines.spark.parts import names_in
 from changewire.tables.names import Target, target_from, template_of
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import RouteKey
@@ -137,7 +138,7 @@ class Tally:
 
     def add_fitted(self, part: TablePart, found: DataFrame) -> int:
         """Add what was rounded and rescued; return how many mutations do not fit the table."""
-        values = F.sum(F.size(F.json_object_keys(RESCUED)))
+        values = F.sum(F.size(names_in(RESCUED)))
         sums = F.count(FAILURE), F.sum(ROUNDED), values
         ((failures, rounded, rescued),) = found.agg(*sums).collect()
         self.counts += Counter(rounded_numbers=rounded or 0, rescued_values=rescued or 0)
@@ -156,7 +157,7 @@ class Tally:
 
 def _rescued(found: DataFrame, values: int) -> dict[str, int]:
     """Return how many values were rescued by column, for the most frequent ones."""
-    names = found.select(F.explode(F.json_object_keys(RESCUED)).alias("name"))
+    names = found.select(F.explode(names_in(RESCUED)).alias("name"))
     grouped = names.groupBy("name").agg(F.count("*").alias("rows"))
     most = grouped.orderBy(F.desc("rows"), "name").limit(MOST_NAMES).collect()
     counts = {row["name"]: row["rows"] for row in most}

@@ -21,6 +21,7 @@ from changewire.engines.spark.merge.formats import TableFormat
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.options import ApplyOptions
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
+from changewire.engines.spark.parts import names_in
 from changewire.engines.spark.types import nullable
 from changewire.engines.typed.evolve import joined_type
 from changewire.engines.typed.own import RowOptions, rows_in, with_json
@@ -30,7 +31,7 @@ from changewire.engines.typed.plan import (
     TablePlan,
     table_plan,
 )
-from changewire.engines.typed.there import TableThere
+from changewire.engines.typed.there import TableThere, reserved_fault
 from changewire.engines.typed.types import StructJson, differing, field_json, sql_name, struct_json
 from changewire.tables.mutations import WRITES
 from changewire.tables.names import Target
@@ -116,7 +117,9 @@ class SparkRules(NamedTuple):
 
     def fault(self, columns: StructJson) -> str | None:
         """Return why a table cannot have some columns; None if it can."""
-        return self.tables.fault(_struct(columns)) or _closed(self.there, columns)
+        there = () if self.there is None else self.there.columns.names
+        fault = reserved_fault(self.tables.name, columns, there)
+        return fault or self.tables.fault(_struct(columns)) or _closed(self.there, columns)
 
     def widens(self, there: Any, wider: Any) -> bool:
         """Whether a column's type can become another one, which has all of its values."""
@@ -221,7 +224,7 @@ def is_refused(refused: RefusedRows) -> Any:
     """Return the condition that decoded rows meet which are refused."""
     is_one = is_from(refused.routes)
     if refused.keys is not None:
-        names = F.array_sort(F.json_object_keys("key"))
+        names = F.array_sort(names_in("key"))
         is_other = ~names.eqNullSafe(F.array(*map(F.lit, sorted(refused.keys))))
         return is_one & F.col("key").isNotNull() & is_other
     return is_one & (F.col("key").isNotNull() | is_truncate())

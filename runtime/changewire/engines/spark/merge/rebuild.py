@@ -181,7 +181,9 @@ def _overwrite(table: SparkTable, there: There, found: DataFrame, deletes: Delet
             check_rows(rows, asked, table.target)
         names = [one for one in rows.columns if one not in {*asked.generated, *asked.closed}]
         rows = rows.select(*map(quoted, names)).localCheckpoint()
-        rows.writeTo(table.identifier).overwrite(F.lit(True))  # noqa: FBT003 - a column of this value
+        # A session may say that an overwrite keeps partitions which get no rows.
+        writer = rows.writeTo(table.identifier).option("partitionOverwriteMode", "static")
+        writer.overwrite(F.lit(True))  # noqa: FBT003 - a column of this value
     kept = deletes_in(there.properties, deletes)
     if not kept.items() <= there.properties.items():
         set_properties(spark, table.identifier, kept)

@@ -17,7 +17,7 @@ from changewire.engines.spark.jvm import local_rows
 from changewire.engines.spark.merge.from_log import is_truncate, source_columns
 from changewire.engines.spark.merge.mutations import FAILURE_TYPE
 from changewire.engines.spark.merge.shapes import arrow_schema
-from changewire.engines.spark.parts import position_columns
+from changewire.engines.spark.parts import names_in, position_columns
 from changewire.tables.mutations import APPLIED, WRITES
 from changewire.tables.routing import NAMES, WRITE, Refusal, RouteKey, route_op
 from changewire_messages.change import Source
@@ -60,7 +60,7 @@ def refused_by_route(rows: DataFrame) -> dict[RouteKey, TableChanges]:
     is_applied = F.coalesce(F.col(EFFECT).isin(*APPLIED), F.lit(False))  # noqa: FBT003 - a column
     is_change = F.col("kind") == CHANGE
     message = F.concat_ws(": ", *(F.col(WHY)[name] for name in Refusal._fields))
-    names = F.coalesce(F.json_object_keys("key"), F.array().cast("array<string>"))
+    names = F.coalesce(names_in("key"), F.array().cast("array<string>"))
     first = F.struct(F.col(WHY)["code"], message, names)
     grouped = rows.groupBy(*source_columns(), "op").agg(
         F.count("*").alias("refused"),

@@ -25,7 +25,7 @@ from changewire.tables.routing import Routing
 
 
 class Needs(NamedTuple):
-    """What the rows of a log need beside the newest change of each key.
+    """Steps that the rows of a log need before the newest change of each key is found.
 
     Attributes:
         refusals: Whether targets refused changes.
@@ -45,7 +45,7 @@ class Needs(NamedTuple):
 
 
 ANY: Final = Needs(*[True] * len(Needs._fields))
-"""What rows may need that are read when the log may have more of them."""
+"""All of them, for rows that are read when the log may have more."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TableLog:
     Attributes:
         mine: These rows.
         log: All rows of the log: a replay may have given a change another table.
-        needs: What they need.
+        needs: Their needs.
         floor: Order of the newest truncate.
     """
 

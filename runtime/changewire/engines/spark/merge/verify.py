@@ -25,6 +25,7 @@ from changewire.engines.spark.merge.resume import log_of_tables
 from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.table_log import TableLog, needs_of, table_log
+from changewire.engines.spark.parts import json_text
 from changewire.tables.chosen import chosen_tables
 from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
@@ -151,7 +152,7 @@ def table_rows(spark: SparkSession, table: SparkTable, shape: Shape) -> DataFram
 
 def _key(shape: Shape) -> Column:
     named = F.col(NAMED)
-    return F.to_json(named) if shape.is_typed else named["key"]
+    return json_text(named) if shape.is_typed else named["key"]
 
 
 def _text(shape: Shape, others: Collection[str], padded: Collection[str]) -> Column:
@@ -161,7 +162,7 @@ def _text(shape: Shape, others: Collection[str], padded: Collection[str]) -> Col
     values = {name: one for name, one in row_values(shape).items() if name not in others}
     # CHAR is padded with spaces, which are not part of a value.
     values |= {name: F.rtrim(one) for name, one in values.items() if name in padded}
-    return F.to_json(F.struct(*(one.alias(name) for name, one in values.items())))
+    return json_text(F.struct(*(one.alias(name) for name, one in values.items())))
 
 
 def _really_different(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
