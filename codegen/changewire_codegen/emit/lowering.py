@@ -159,10 +159,16 @@ def _class(definition: Object | Row, family: Family) -> Node:
 
 
 def _position(prop: Property, row: Row) -> Node:
-    """Return the node of a position; a default at the last one would let a shorter array pass."""
+    """Return the node of a position; a default at the last one would let a shorter array pass.
+
+    A constant is written as it stands: the package would make it a tag, which has no position.
+    """
     node = _node(prop.type)
-    if len(node.get("enum", ())) == 1 and prop is not row.properties[-1]:
-        node["default"] = node["enum"][0]
+    if len(node.get("enum", ())) == 1:
+        value = node["enum"][0]
+        node["x-tag"] = f"Literal[{value!r}]"
+        if prop is not row.properties[-1]:
+            node |= {"default": value, "x-tag": f"Literal[{value!r}] = {value!r}"}
     return _described(node, prop.description)
 
 

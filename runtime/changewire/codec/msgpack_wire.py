@@ -146,7 +146,7 @@ def _lossless(
     decoders: Mapping[bytes, _Decode], write: Callable[[Any], bytes]
 ) -> Callable[[Any], Any]:
     """Return a reader, by the first bytes, that rejects bytes of which the model is not all."""
-    size = len(next(iter(decoders)))
+    size = len(next(iter(decoders), b""))
 
     def read(data: Any) -> Any:
         if type(data) is not bytes:

@@ -1,0 +1,92 @@
+"""Formats whose schemas have shapes that none of ours has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.plugins.installing import forget, install
+
+import changewire as cw
+from changewire_codegen.project import project
+
+NUMBERS = count()
+"""Numbers of packages and formats: what is imported is remembered by its name."""
+
+Node = dict[str, Any]
+Make = Callable[..., str]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Return what makes a package of one message, installs it, and returns its format."""
+
+    def made(message: Node, encoding: str = "json") -> str:
+        name = f"shape{next(NUMBERS)}"
+        family = {"title": "A", "description": "A.", "format": name, "encoding": encoding}
+        folder, out = tmp_path / "schemas" / "shape", tmp_path / "out"
+        folder.mkdir(parents=True)
+        files = {"family": {**family, "roles": {"message": "message"}}, "message": message}
+        for file, node in files.items():
+            folder.joinpath(f"{file}.json").write_text(json.dumps(node), "utf-8")
+        project(folder.parent, name, out, version="1.0", requires=[])
+        install(out, name, {"changewire.formats": {name: f"{name}.shape"}})
+        monkeypatch.syspath_prepend(str(out))
+        forget()
+        return name
+
+    yield made
+    forget()
+
+
+def union(arms: list[Node], example: object) -> Node:
+    """Return the schema of a message that is one of several."""
+    definitions = {f"Arm{i}": {"title": f"Arm{i}", **arm} for i, arm in enumerate(arms)}
+    return {
+        "title": "Message",
+        "description": "A message.",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in definitions],
+        "$defs": definitions,
+        "examples": [example],
+    }
+
+
+def row(*positions: Node) -> Node:
+    """Return the schema of an array with exactly some positions."""
+    size = len(positions)
+    named = [{"title": f"p{i}", "description": "A.", **p} for i, p in enumerate(positions)]
+    ends = {"items": False, "minItems": size, "maxItems": size}
+    return {"description": "An array.", "type": "array", "prefixItems": named, **ends}
+
+
+TEXT = {"type": "string"}
+ZERO, ONE, FEW = {"const": 0}, {"const": 1}, {"enum": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("put", "drop", "data"),
+    [
+        pytest.param((ZERO, TEXT), (ONE, TEXT), "9200a161", id="first"),
+        pytest.param((TEXT, ZERO, TEXT), (TEXT, ONE, TEXT), "93a16100a162", id="second"),
+        pytest.param((TEXT, ZERO), (TEXT, ONE), "92a16100", id="last"),
+        pytest.param((TEXT, ZERO), (TEXT, FEW), "92a16100", id="last of several"),
+        pytest.param((ZERO, ZERO), (ONE, ONE), "920000", id="constants alone"),
+    ],
+)
+def test_constants_of_arrays_may_stand_anywhere(
+    put: tuple[Node, ...], drop: tuple[Node, ...], data: str, make: Make
+) -> None:
+    """A message is told by its constants, and they are positions of its model."""
+    name = make(union([row(*put), row(*drop)], data), "msgpack")
+    message = cw.decode(bytes.fromhex(data), format=name)
+    assert (type(message).__name__, message.__struct_fields__) == (
+        "Arm0",
+        tuple(f"p{i}" for i in range(len(put))),
+    )
+    assert cw.encode(message) == bytes.fromhex(data)
+    with pytest.raises(cw.DecodeError):
+        cw.decode(bytes.fromhex(data.replace("00", "09")), format=name)
