@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
+from changewire_codegen.errors import SchemaError
 from changewire_codegen.names import snake
 from changewire_codegen.nodes import (
     Alias,
@@ -140,18 +141,31 @@ def _merged(names: tuple[str, ...], family: Family, *, nested: bool) -> list[Fie
     """
     arms = [{field.name: field for field in struct_of(family, arm).fields} for arm in names]
     merged: dict[str, Field] = {}
+    taken: dict[str, str] = {}
     for name in dict.fromkeys(name for arm in arms for name in arm):
         found = [arm[name] for arm in arms if name in arm]
+        attribute = found[0].attribute
+        other = taken.setdefault(attribute or name, name)
+        if other != name:
+            raise _clash([family.definitions[n] for n in names], name, other)
         most = _PRESENCES[max(_PRESENCES.index(field.presence) for field in found)]
         merged[name] = Field(
             name=name,
             column=_joined([field.column for field in found], family, nested=nested),
             presence=most if len(found) == len(arms) else "partial",
             comment=" / ".join(dict.fromkeys(field.comment for field in found)),
-            attribute=found[0].attribute,
+            attribute=attribute,
         )
     extra = merged.pop(EXTRA, None)
     return [*merged.values(), *([extra] if extra else [])]
+
+
+def _clash(arms: Sequence[AnyDefinition], name: str, other: str) -> SchemaError:
+    """Return the error for two columns that a model of any arm would be asked for by one name."""
+    found = ((arm, p.pointer) for arm in arms for p in children(arm) if p.wire == name)
+    arm, pointer = next(found, (arms[-1], None))
+    reason = f"{name!r} and {other!r} of another arm are the same in Python"
+    return arm.refusal(f"name clash: {reason}", pointer)
 
 
 def _joined(columns: list[Column], family: Family, *, nested: bool) -> Column:
