@@ -145,8 +145,11 @@ def _values(found: Comparison, pair: Pair) -> bool:
 
 
 def _allows(node: Node, value: object) -> bool:
-    rules = ("const", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern")
-    judge: Any = Draft202012Validator({rule: node[rule] for rule in rules if rule in node})
+    names = ("const", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern")
+    rules = {name: node[name] for name in names if name in node}
+    if node["type"] == "integer":
+        rules["minimum"], rules["maximum"] = integer_bounds(node)
+    judge: Any = Draft202012Validator(rules)
     return bool(judge.is_valid(value))
 
 

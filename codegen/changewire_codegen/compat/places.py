@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from changewire_codegen.keywords import scalar_of
 from changewire_codegen.names import escape_pointer
 from changewire_codegen.nodes import Family
 
@@ -118,6 +119,7 @@ def _word(node: Node, kind: str | None) -> str:
         return "row" if "prefixItems" in node else "list"
     if kind == "object":
         return "object" if "properties" in node else "map"
-    form = "base64" if "contentEncoding" in node else node.get("format", "")
-    other = {"string": "text", None: "any"}.get(kind, kind)
-    return {"date-time": "datetime", "int32": "integer"}.get(form, form) or str(other)
+    if kind is None:
+        return "any"
+    found = scalar_of(node, kind)[0]
+    return {"string": "text", "bytes": "base64"}.get(found, found)
