@@ -87,7 +87,9 @@ def _of_known(column: Column, presence: Presence) -> Build:
         build = builder(column)
         return build if presence == "required" else lambda values: spread(values, build)
     if isinstance(column, (ListOf, MapOf)):
-        inner = _of_values(column.items, "required")
+        # Null among objects is NULL; among JSON text it is text.
+        presence = "nullable" if isinstance(column.items, Struct) else "required"
+        inner = _of_values(column.items, presence)
         gather = lists if isinstance(column, ListOf) else maps
         return lambda values: gather(values, inner)
     kind = _LEAVES.get(column, STRING)

@@ -12,6 +12,7 @@ import pytest
 from tests.plugins.installing import forget, install
 
 import changewire as cw
+import changewire.arrow as cwa
 from changewire_codegen.project import project
 
 NUMBERS = count()
@@ -63,6 +64,15 @@ def row(*positions: Node) -> Node:
     return {"description": "An array.", "type": "array", "prefixItems": named, **ends}
 
 
+def thing(title: str, **properties: Node) -> Node:
+    """Return the schema of an object."""
+    described = {name: {"description": "A.", **node} for name, node in properties.items()}
+    head = {"title": title, "description": "An object."}
+    return {**head, "type": "object", "properties": described}
+
+
+VALUES = "additionalProperties"
+MAP = {"type": "object"}
 TEXT = {"type": "string"}
 ZERO, ONE, FEW = {"const": 0}, {"const": 1}, {"enum": [1, 2]}
 
@@ -90,3 +100,21 @@ def test_constants_of_arrays_may_stand_anywhere(
     assert cw.encode(message) == bytes.fromhex(data)
     with pytest.raises(cw.DecodeError):
         cw.decode(bytes.fromhex(data.replace("00", "09")), format=name)
+
+
+def test_objects_in_lists_and_maps_may_be_null(make: Make) -> None:
+    """An element that is null is NULL in a typed column."""
+    items = {"anyOf": [{"$ref": "#/$defs/Part"}, {"type": "null"}]}
+    name = make(
+        {
+            **thing("Message", list={"type": "array", "items": items}, map={**MAP, VALUES: items}),
+            "$defs": {"Part": thing("Part", x={"type": "integer"})},
+            "examples": [{}],
+        }
+    )
+    data = [b'{"list":[{"x":1},null]}', b'{"map":{"a":null,"b":{"x":2}}}', b'{"list":[null]}']
+    messages, dead, _ = cwa.messages(data, format=name).tables()
+    assert dead.num_rows == 0
+    found = [(row["list"], row["map"]) for row in messages["content"].to_pylist()]
+    maps = [("a", None), ("b", {"x": 2})]
+    assert found == [([{"x": 1}, None], None), (None, maps), ([None], None)]
