@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.plugins.installing import forget, install
 
@@ -44,11 +45,11 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     forget()
 
 
-def union(arms: list[Node], example: object) -> Node:
+def union(arms: list[Node], example: object, title: str = "Message") -> Node:
     """Return the schema of a message that is one of several."""
-    definitions = {f"Arm{i}": {"title": f"Arm{i}", **arm} for i, arm in enumerate(arms)}
+    definitions = {f"{title}{i}": {"title": f"{title}{i}", **arm} for i, arm in enumerate(arms)}
     return {
-        "title": "Message",
+        "title": title,
         "description": "A message.",
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in definitions],
         "$defs": definitions,
@@ -73,7 +74,7 @@ def thing(title: str, **properties: Node) -> Node:
 
 VALUES = "additionalProperties"
 MAP = {"type": "object"}
-TEXT = {"type": "string"}
+TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 ZERO, ONE, FEW = {"const": 0}, {"const": 1}, {"enum": [1, 2]}
 
 
@@ -94,7 +95,7 @@ def test_constants_of_arrays_may_stand_anywhere(
     name = make(union([row(*put), row(*drop)], data), "msgpack")
     message = cw.decode(bytes.fromhex(data), format=name)
     assert (type(message).__name__, message.__struct_fields__) == (
-        "Arm0",
+        "Message0",
         tuple(f"p{i}" for i in range(len(put))),
     )
     assert cw.encode(message) == bytes.fromhex(data)
@@ -118,3 +119,32 @@ def test_objects_in_lists_and_maps_may_be_null(make: Make) -> None:
     found = [(row["list"], row["map"]) for row in messages["content"].to_pylist()]
     maps = [("a", None), ("b", {"x": 2})]
     assert found == [([{"x": 1}, None], None), (None, maps), ([None], None)]
+
+
+@pytest.mark.parametrize(
+    ("arm", "other", "valid", "broken"),
+    [
+        ((INTEGER,), (TEXT,), (2, "a"), (2, 5)),
+        ((TEXT,), ({"type": "string", "minLength": 2},), (2, "ab"), (2, "a")),
+        ((INTEGER, INTEGER), (TEXT, {"type": "array"}), (2, "a", []), (2, "a", 5)),
+    ],
+)
+def test_the_open_arm_of_arrays_is_checked(
+    arm: tuple[Node, ...],
+    other: tuple[Node, ...],
+    valid: tuple[object, ...],
+    broken: tuple[object, ...],
+    make: Make,
+) -> None:
+    """An array of a tag yet unknown is what the open arm asks for."""
+    rest = {"type": "integer", "not": {"enum": [1]}}
+    inner = union([row(ONE, *arm), row(rest, *other)], "", "Inner")
+    reference = {"$ref": "#/$defs/Inner"}
+    data = msgspec.msgpack.encode((0, valid))
+    message = union([row(ZERO, reference), row(FEW, reference)], data.hex())
+    message["$defs"] |= {**inner.pop("$defs"), "Inner": inner}
+    del inner["examples"]
+    name = make(message, "msgpack")
+    assert cw.encode(cw.decode(data, format=name)) == data
+    with pytest.raises(cw.DecodeError, match="at /1/"):
+        cw.decode(msgspec.msgpack.encode((0, broken)), format=name)

@@ -97,6 +97,8 @@ def _tagged(row: TaggedRow, it: str) -> str:
     known = "in" if row.open_arm else "not in"
     joined = "and" if row.open_arm else "or"
     broken = f"({tag} {known} _{name}_CHECKS {joined} not _{name}_CHECKS[{tag}]({it}))"
+    if None in checks:
+        broken = f"not _{name}_CHECKS.get({tag}, _{name}_CHECKS[None])({it})"
     if not types:
         return broken
     value = f"{it}.{row.properties[row.differing[0]].name}"
@@ -124,7 +126,8 @@ def _tables(row: TaggedRow) -> list[str]:
         lines.append(f"_{name}_TYPES: Mapping[int, type] = {{{items}}}")
     if checks:
         items = ", ".join(f"{tag}: lambda row: {test}" for tag, test in checks.items())
-        lines.append(f"_{name}_CHECKS: Mapping[int, Callable[[{row.name}], bool]] = {{{items}}}")
+        key = "int | None" if None in checks else "int"
+        lines.append(f"_{name}_CHECKS: Mapping[{key}, Callable[[{row.name}], bool]] = {{{items}}}")
     return lines
 
 
@@ -137,16 +140,19 @@ def _by_type(row: TaggedRow) -> dict[int, str]:
     return {tag: name for tag, name in sorted(found) if name is not None}
 
 
-def _by_test(row: TaggedRow) -> dict[int, str]:
-    """Return the tests of the other tags."""
+def _by_test(row: TaggedRow) -> dict[int | None, str]:
+    """Return the tests of the other tags; that of None is for all tags of an open arm."""
     simple = _by_type(row)
-    found: dict[int, str] = {}
-    for tag, arm in row.by_tag:
-        if tag not in simple:
-            values = [arm.properties[i] for i in row.differing]
-            tests = [_test(prop.type, f"row.{prop.name}") for prop in values]
-            found[tag] = " and ".join(test for test in tests if test != "True") or "True"
-    return dict(sorted(found.items()))
+    found = {tag: _test_of(arm, row) for tag, arm in row.by_tag if tag not in simple}
+    rest = "True" if row.open_arm is None else _test_of(row.open_arm, row)
+    return {**dict(sorted(found.items())), **({} if rest == "True" else {None: rest})}
+
+
+def _test_of(arm: Row, row: TaggedRow) -> str:
+    """Return the test of an arm: that of each position on which it may differ from the model."""
+    values = [arm.properties[i] for i in row.differing]
+    tests = [_test(prop.type, f"row.{prop.name}") for prop in values]
+    return " and ".join(test for test in tests if test != "True") or "True"
 
 
 def _exact(kind: Type) -> str | None:
