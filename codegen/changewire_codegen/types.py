@@ -172,6 +172,8 @@ def _join(arms: list[Type], place: Place) -> Type:
     words = [ON_THE_WIRE.get(scalar.kind, scalar.kind) for scalar in scalars]
     if len(words) > len(set(words)) or {"number", "double"} <= set(words):
         place.refuse("ambiguous union: two arms have the same JSON type")
+    if sum(scalar.enum is not None for scalar in scalars) > 1:
+        place.refuse("only one arm of a union may list its values, by an enum or a const")
     if not others:
         return Choice(tuple(scalars))
     if len(others) == 1 and words == ["null"] and not isinstance(others[0], (Choice, Nullable)):
