@@ -116,8 +116,7 @@ def test_check_tells_missing_unexpected_and_different(
     assert main([*arguments, "--check"]) == 0
     assert capsys.readouterr().out == "generated files are up to date\n"
     package = tmp_path / "out" / "mine"
-    (package / "rows" / "models.py").unlink()
-    (package / "rows" / "more.py").touch()
+    (package / "rows" / "models.py").rename(package / "rows" / "more.py")
     (package / "scalars" / "spark.py").write_text("changed = 1\n", encoding="utf-8")
     (tmp_path / "pages" / "rows.md").unlink()
     before = _bytes(tmp_path)
@@ -165,6 +164,23 @@ def test_folder_of_somebody_else_is_not_touched(
     assert _bytes(tmp_path) == before
     error = capsys.readouterr().err
     assert f"{package.as_posix()}: this folder has files, but is not a generated package" in error
+
+
+@pytest.mark.parametrize("path", ["adapter.py", "rows/more.py", "own/data.bin", "schemas/a.txt"])
+def test_a_file_of_somebody_else_in_the_package_is_not_deleted(
+    path: str, tmp_path: Path, schemas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written where a file would be lost that the generator did not write."""
+    assert main(options(tmp_path, schemas)) == 0
+    file = tmp_path / "out" / "mine" / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"X = 1\n")
+    shutil.rmtree(schemas / "rows")
+    before = _bytes(tmp_path)
+    assert main(options(tmp_path, schemas)) == 2
+    assert _bytes(tmp_path) == before
+    error = capsys.readouterr().err
+    assert f"{file.as_posix()}: this file was not generated, and would be deleted" in error
 
 
 def test_pages_of_somebody_else_stay(
