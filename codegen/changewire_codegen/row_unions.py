@@ -24,9 +24,11 @@ from changewire_codegen.nodes import (
     TaggedRow,
     Type,
     Union,
+    names_in,
     with_references,
 )
-from changewire_codegen.order import messages, references
+from changewire_codegen.order import messages, reached, references
+from changewire_codegen.types import is_by_any_key
 
 Definitions = dict[str, AnyDefinition]
 
@@ -227,6 +229,8 @@ def check_open_rows(family: Family) -> None:
     """Refuse open arrays where a reader could not tell, or keep, what is beyond their positions."""
     rows = [d for d in family.definitions.values() if isinstance(d, Row)]
     parts = {name for row in rows for name in references(row)} & messages(family)
+    kinds = (prop.type for row in rows for prop in row.properties if is_by_any_key(prop.type))
+    keyed = reached((name for kind in kinds for name in names_in(kind)), family)
     for definition in family.definitions.values():
         if isinstance(definition, Row) and definition.is_open:
             if family.encoding == "json":
@@ -234,6 +238,9 @@ def check_open_rows(family: Family) -> None:
                 raise definition.refusal(f"{reason}: close it with items: false and maxItems")
             if definition.name in parts:
                 reason = "a message that is part of another one must be closed"
+                raise definition.refusal(f"{reason}: items: false and maxItems")
+            if definition.name in keyed:  # a pointer does not tell the key 1 from "1"
+                reason = "an array in a map by any key must be closed"
                 raise definition.refusal(f"{reason}: items: false and maxItems")
         arms = list(definition.arms if isinstance(definition, TaggedRow) else ())
         if isinstance(definition, RowUnion):
