@@ -148,3 +148,14 @@ def test_the_open_arm_of_arrays_is_checked(
     assert cw.encode(cw.decode(data, format=name)) == data
     with pytest.raises(cw.DecodeError, match="at /1/"):
         cw.decode(msgspec.msgpack.encode((0, broken)), format=name)
+
+
+def test_names_may_begin_as_those_of_models(make: Make) -> None:
+    """What is unknown below a property comes back, whatever the name of the property is."""
+    parts = {"@a": {"$ref": "#/$defs/Part"}, "b": {"$ref": "#/$defs/Part"}}
+    definitions = {"$defs": {"Part": thing("Part", x=INTEGER)}}
+    name = make({**thing("Message", **parts), **definitions, "examples": [{}]})
+    data = b'{"@a":{"new":1},"b":{"new":[2]}}'
+    message = cw.decode(data, format=name)
+    assert dict(message.extra) == {"/@a/new": 1, "/b/new": [2]}
+    assert msgspec.json.decode(cw.encode(message)) == msgspec.json.decode(data)

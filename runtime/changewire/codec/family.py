@@ -221,7 +221,8 @@ def looks_like(value: object, kind: Any, *, is_root: bool = True) -> bool:
         if is_root or not is_of_it:
             return is_of_it
     return all(
-        name.startswith("@") or (name in value and looks_like(value[name], hint, is_root=False))
+        name == f"@{config.tag_field}"
+        or (name in value and looks_like(value[name], hint, is_root=False))
         for name, hint in _needed(kind).items()
     )
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from changewire_messages.support import Path
+from changewire_messages.unknown import OPEN_TAG
 
 Flat: TypeAlias = tuple[str, str, tuple[str, ...]]
 """A property of any name, the map next to it, and the property by which it is found."""
@@ -35,7 +36,10 @@ def steps_of(kind: Any) -> Mapping[str, int | str]:
         fields = [field for field in fields if field.encode_name != "@named"]
     if kind.__struct_config__.array_like:
         return {field.name: i for i, field in enumerate(fields)}
-    return {field.name: field.encode_name.removeprefix("@") for field in fields}
+    config = kind.__struct_config__
+    own = {"@alone", f"@{config.tag_field}" if config.tag == OPEN_TAG else ""}
+    names = {field.name: field.encode_name for field in fields}
+    return {name: wire[1:] if wire in own else wire for name, wire in names.items()}
 
 
 def place_in(model: msgspec.Struct, *names: str, at: Path = ()) -> Path:
