@@ -161,7 +161,7 @@ def _class(definition: Object | Row, family: Family) -> Node:
 def _position(prop: Property, row: Row) -> Node:
     """Return the node of a position; a default at the last one would let a shorter array pass.
 
-    A constant is written as it stands: the package would make it a tag, which has no position.
+    The template writes a constant: the package would make it a tag, which has no position.
     """
     node = _node(prop.type)
     if len(node.get("enum", ())) == 1:

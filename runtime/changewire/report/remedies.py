@@ -42,8 +42,8 @@ REMEDIES: Final[Mapping[str, str]] = {
     "pattern-mismatch": "Compare the text with the pattern, which is in expected.",
     "registry-framing": "Set strip_registry_prefix=True in the reader, the serializer or the "
     "deserializer; on the command line it is --strip-registry-prefix.",
-    "rule-broken": "Schema and model disagree on a message, which is a defect of changewire: "
-    "please report it.",
+    "rule-broken": "By the rule metadata_key, name the metadata. By the rule decode, schema and "
+    "model disagree, a defect of changewire: report it.",
     "too-deep": "This message is malicious or broken: databases allow a few dozen levels.",
     "too-large": "Give the process more memory, or lower message.max.bytes of the topic.",
     "trailing-data": "If a record contains several messages, split them first: changewire run "
