@@ -142,9 +142,9 @@ def _bad_number(value: Any, words: list[str], rules: Mapping[str, Any]) -> Broke
     if "exact" in rules and not is_integer:
         value = as_binary64(value)
         low, high = (-_LARGEST if low is None else low), (_LARGEST if high is None else high)
-    if low is not None and value < low:
+    if low is not None and not value >= low:  # NaN is neither
         yield "minimum", f"at least {low}"
-    elif high is not None and value > high:
+    elif high is not None and not value <= high:
         yield "maximum", f"at most {high}"
     elif is_integer and not INT64_MIN <= value <= INT64_MAX:
         is_low = value < 0

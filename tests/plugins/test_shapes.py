@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -159,3 +160,14 @@ def test_names_may_begin_as_those_of_models(make: Make) -> None:
     message = cw.decode(data, format=name)
     assert dict(message.extra) == {"/@a/new": 1, "/b/new": [2]}
     assert msgspec.json.decode(cw.encode(message)) == msgspec.json.decode(data)
+
+
+def test_nan_is_within_no_bounds(make: Make) -> None:
+    """The issue of a number says what it breaks, though NaN is neither too small nor too large."""
+    number = {"type": "number", "minimum": 0, "maximum": 9}
+    name = make(
+        union([row(ZERO, number), row(FEW, {"type": "number", "maximum": 9})], "920001"), "msgpack"
+    )
+    for kind in (0, 1):
+        (issue,) = cw.validate(msgspec.msgpack.encode([kind, math.nan]), format=name)
+        assert (issue.pointer, issue.code) == ("/1", "out-of-range")
