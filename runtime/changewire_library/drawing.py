@@ -132,10 +132,13 @@ def _valid(word: str, words: list[str], rules: Mapping[str, Any]) -> Strategy:
         return st.sampled_from(rules["among"])
     if word == "integer":
         excluded = rules.get("none_of", ())
-        return st.integers(low, high).filter(lambda value: value not in excluded)
+        integers = st.integers(math.ceil(low), math.floor(high))
+        return integers.filter(lambda value: value not in excluded)
     if word == "string" and "pattern" in rules:
         pattern = f"{rules['pattern'][:-1]}\\Z"
-        return st.from_regex(pattern, alphabet=st.characters(codec="ascii"))
+        texts = st.from_regex(pattern, alphabet=st.characters(codec="ascii"))
+        least, most = low or 0, math.inf if high is None else high
+        return texts.filter(lambda text: least <= len(text) <= most)
     drawn: Mapping[str, Callable[[], Strategy]] = {
         "Base64 text": lambda: base64_texts(low or 0, high),
         "boolean": st.booleans,

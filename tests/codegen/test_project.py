@@ -80,10 +80,19 @@ SIZES: dict[str, Any] = {
         "bounded": described(type="string", minLength=LONG, maxLength=LONG),
         "bytes": described(type="string", contentEncoding="base64", **{"x-minBytes": LONG}),
         "items": described(type="array", items={"type": "integer"}, minItems=LONG),
+        "word": described(type="string", pattern="^[a-z]*$", minLength=2, maxLength=3),
+        "half": described(type="integer", minimum=0.5, maximum=2.5),
     },
-    "required": ["text", "bounded", "bytes", "items"],
+    "required": ["text", "bounded", "bytes", "items", "word", "half"],
     "examples": [
-        {"text": "a" * LONG, "bounded": "b" * LONG, "bytes": "AAAA" * LONG, "items": [1] * LONG}
+        {
+            "text": "a" * LONG,
+            "bounded": "b" * LONG,
+            "bytes": "AAAA" * LONG,
+            "items": [1] * LONG,
+            "word": "ab",
+            "half": 1,
+        }
     ],
 }
 FILES: dict[str, Any] = {
@@ -173,8 +182,8 @@ def test_the_project_file_says_names_alone(out: Path) -> None:
 
 @pytest.mark.usefixtures("out")
 @pytest.mark.parametrize("is_broken", [False, True])
-def test_long_values_are_drawn(*, is_broken: bool) -> None:
-    """What must be long is drawn, and what is too short or too long for it is as well."""
+def test_values_within_bounds_are_drawn(*, is_broken: bool) -> None:
+    """What must be long, or match and be short, is drawn, and so is what breaks its bounds."""
     drawn = getattr(module("sizes.strategies"), "broken_sizes" if is_broken else "sizes")()
     errors = module("sizes.validators").errors
 
