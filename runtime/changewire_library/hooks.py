@@ -1,10 +1,12 @@
-"""Hooks of msgspec: exact numbers, and values that only models have."""
+"""Hooks of msgspec: exact numbers, and values that only models have; whether two models are one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from changewire_library.support import Alone, Extra, Named, OpenTag
 
@@ -51,3 +53,16 @@ def write_unknown(value: object) -> object:
     if isinstance(value, Extra):
         return dict(value)
     raise TypeError(type(value).__name__)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values are equal and of one type; NaN is NaN, wherever it is."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, msgspec.Struct):
+        return all(same(getattr(one, n), getattr(other, n)) for n in one.__struct_fields__)
+    if isinstance(one, Mapping):
+        one, other = list(one.items()), list(other.items())
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - that is NaN

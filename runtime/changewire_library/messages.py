@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from changewire_library.flat_objects import entries_twice
-from changewire_library.hooks import FloatHook, exact_number, read_unknown, write_unknown
+from changewire_library.hooks import FloatHook, exact_number, read_unknown, same, write_unknown
 from changewire_library.support import Issue, arms, has_times, read_as
 
 _REFUSALS: Final = (
@@ -117,7 +117,7 @@ class Messages:
             raise
         except _REFUSALS as error:
             raise MessageError([("", "encode", "values of the model's types", model)]) from error
-        if read != model and repr(read) != repr(model):  # NaN equals nothing
+        if read != model and not same(read, model):  # NaN equals nothing
             raise MessageError([("", "encode", "values that keep their type", model)])
         return data
 

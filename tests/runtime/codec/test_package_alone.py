@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.msgpack import Ext
 from tests.runtime.codec.formats import (
     FORMATS,
     Refused,
@@ -20,7 +23,7 @@ from tests.runtime.codec.formats import (
 
 import changewire as cw
 from changewire_messages import FORMATS as PACKAGES
-from changewire_messages import dataworks_json
+from changewire_messages import aerospike_msgpack, dataworks_json
 from changewire_messages.messages import MessageError
 
 
@@ -67,6 +70,18 @@ def test_a_model_with_a_wrong_value_is_not_encoded() -> None:
         dataworks_json.encode(broken)
     with pytest.raises(MessageError, match="expected a model of a message, found object"):
         dataworks_json.encode(object())
+
+
+@pytest.mark.parametrize("values", [[math.nan, Ext(7, b"x")], [{math.nan: Ext(7, b"x")}]])
+def test_what_equals_nothing_is_encoded_beside_extensions(values: list[object]) -> None:
+    """NaN is written as it was read, whatever is next to it; a value of another type is not."""
+    key = ["n", None, b"abcdefghijklmnopqrst", None]
+    data = msgspec.msgpack.encode([1, 1, [key, 1, 0, 1767225600000, [["a", 20, 0, values]]]])
+    model: Any = aerospike_msgpack.decode(data)
+    assert aerospike_msgpack.encode(model) == data
+    payload = msgspec.structs.replace(model.payload, bins=tuple(model.payload.bins))
+    with pytest.raises(MessageError, match="values that keep their type"):
+        aerospike_msgpack.encode(msgspec.structs.replace(model, payload=payload))
 
 
 def test_errors_of_a_parsed_message() -> None:
