@@ -179,5 +179,9 @@ def _correct(error: ValueError, drafter: Drafter, left_out: dict[str, str], maps
             left_out[name] = reason
         case ["$defs", name] if drafter.paths.get(name, "") not in {"", *maps}:
             maps.add(drafter.paths[name])
+        case ["properties"]:  # none is left
+            first = [f"{name!a} is left out: {why}" for name, why in left_out.items()][:5]
+            reason = "; ".join(first) or "they have no columns"
+            raise ValueError(f"no schema for such rows: {reason}") from error
         case _:
             raise ValueError(f"no schema for such rows: {reason}") from error

@@ -260,6 +260,19 @@ def test_a_title_that_no_class_can_have_is_refused() -> None:
         drafted([write({"a": 1}, "any")])
 
 
+@pytest.mark.parametrize(
+    ("bins", "reason"),
+    [
+        ({'c"d': 2}, r"""'c"d' is left out: a property name must not contain quotes"""),
+        ({}, "they have no columns"),
+    ],
+)
+def test_rows_of_which_no_column_is_left_are_refused(bins: dict[str, int], reason: str) -> None:
+    """The error names the columns, and why each was left out."""
+    with pytest.raises(ValueError, match=f"no schema for such rows: .*{reason}"):
+        drafted([write(bins, "users")])
+
+
 def test_refused_elements_are_handed_back() -> None:
     """Who draws a draft knows what it was not drawn from."""
     observer = Observer(DecodeOptions(AEROSPIKE))
