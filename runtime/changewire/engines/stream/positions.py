@@ -56,28 +56,21 @@ class Positions:
         self._kept_batch = found
         self._kept: dict[Place, int] = {}
 
-    def begin(self, places: Iterable[Place], reader: TopicReader) -> None:
-        """Find out where partitions begin: those that the log has, and others."""
-        for place in places:
+    def add(self, places: Iterable[Place], reader: TopicReader) -> list[Place]:
+        """Add the partitions that are new, and return them: those that the log has go on there."""
+        new = [place for place in places if place not in self.next and self._source.has(place)]
+        for place in new:
             number = self._log.number_of(self._named(place))
             if number is not None:
                 self.next[place] = self._kept[place] = number
-        known = {place.topic for place in self._kept}
-        for place in places:
-            bounds = reader.bounds(place)
-            if place not in self._kept:
-                is_new = self._kept_batch is not None
+        topics = {place.topic for place in self.next}
+        for place in new:
+            if place not in self.next:
+                bounds, is_new = reader.bounds(place), self._kept_batch is not None
                 at = self._source.starts.get(place, self._source.start)
-                at = (0 if place.topic in known else bounds.oldest) if is_new else at
+                at = (0 if place.topic in topics else bounds.oldest) if is_new else at
                 self.next[place] = {EARLIEST: bounds.oldest, LATEST: bounds.end}.get(at, at)
             self.check(place, reader)
-
-    def add(self, places: Iterable[Place], reader: TopicReader) -> list[Place]:
-        """Add the partitions that are new, from their beginning, and return them."""
-        topics = {place.topic for place in self.next}
-        new = [place for place in places if place not in self.next and self._source.has(place)]
-        for place in new:
-            self.next[place] = 0 if place.topic in topics else reader.bounds(place).oldest
         return new
 
     def check(self, place: Place, reader: TopicReader) -> int:

@@ -174,7 +174,7 @@ class TopicStream:
     def begin(self, places: list[Place]) -> None:
         """Find out where partitions begin, and let the log say so before anything is read."""
         positions = self._positions
-        positions.begin(places, self.reader)
+        positions.add(places, self.reader)
         if positions.moved:
             self._commit(Batch())
         if not self.options.continuous:

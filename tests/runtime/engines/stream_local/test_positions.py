@@ -1,0 +1,57 @@
+"""Where partitions begin and go on, without a broker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import changewire.delta as cwd
+from changewire.engines.log import log_schema
+from changewire.engines.merge.appended import AppendedLog
+from changewire.engines.stream.positions import Positions
+from changewire.engines.stream.reader import Bounds
+from changewire.engines.stream.source import Place, source_of
+
+A, B = Place("a", 0), Place("b", 0)
+OPTIONS = {"kafka.bootstrap.servers": "h:1", "subscribePattern": ".*"}
+
+
+@dataclass
+class Ends:
+    """A reader that knows where partitions begin and end."""
+
+    bounds_of: dict[Place, Bounds] = field(default_factory=dict)
+
+    def bounds(self, place: Place) -> Bounds:
+        """Return what it was given."""
+        return self.bounds_of[place]
+
+
+def positions(path: Path, **options: str) -> Positions:
+    """Return the positions that a log has."""
+    return Positions(AppendedLog(str(path), log_schema()), source_of({**OPTIONS, **options}))
+
+
+def begun(path: Path, reader: Any, **options: str) -> Positions:
+    """Return positions that the log has, of the partitions that a reader knows."""
+    found = positions(path, **options)
+    found.add(reader.bounds_of, reader)
+    AppendedLog(str(path), log_schema()).append(log_schema().empty_table(), found.numbers())
+    return positions(path, **options)
+
+
+def test_a_topic_that_is_created_again_goes_on_where_the_log_is(tmp_path: Path) -> None:
+    """A pattern finds it while the stream runs: fewer records than the log has are an error."""
+    reader: Any = Ends({A: Bounds(0, 10), B: Bounds(0, 3)})
+    found = begun(tmp_path, reader, startingOffsets="latest")
+    assert found.add([B], reader) == [B]
+    assert found.add([A, B], reader) == [A]
+    assert found.next == {B: 3, A: 10}
+    reader.bounds_of[A] = Bounds(0, 4)
+    again = positions(tmp_path)
+    again.add([B], reader)
+    with pytest.raises(cwd.StreamError, match="a/0: the log goes on at offset 10, and the part"):
+        again.add([A], reader)
