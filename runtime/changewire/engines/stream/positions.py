@@ -40,6 +40,7 @@ class Positions:
     Attributes:
         next: What is read next.
         ends: Where partitions end, for a stream that ends there; empty for others.
+        is_finite: Whether the stream ends there.
         batch: Number of the next batch.
         gaps: Offsets without a record since the last commit.
     """
@@ -48,6 +49,7 @@ class Positions:
         """Read the offsets in the log; it is created if it does not exist."""
         self.next: dict[Place, int] = {}
         self.ends: dict[Place, int] = {}
+        self.is_finite = False
         self.gaps: int = 0
         self._log, self._source = log, source
         self._app = _app_of(log)
@@ -88,6 +90,19 @@ class Positions:
             )
         return self._advance(place, max(at, bounds.oldest))
 
+    def leave(self, place: Place, end: int) -> int:
+        """Read a partition that is gone no more; return how many offsets to its end are lost."""
+        at = self.next[place]
+        lost = max(self.ends.get(place, end) - at, 0)
+        if lost and self._source.fails_on_loss:
+            raise StreamError(
+                f"{place}: the log goes on at offset {at}, and the partition is gone, which had "
+                f"records to offset {at + lost}; {lost} offsets lie between{_DELETED}"
+            )
+        del self.next[place]
+        self.ends.pop(place, None)
+        return lost
+
     def take(self, place: Place, offset: int) -> bool:
         """Whether a record is wanted: the log does not have it, and it is not beyond the end."""
         if offset < self.next[place]:
@@ -112,7 +127,7 @@ class Positions:
     @property
     def are_done(self) -> bool:
         """Whether all partitions were read to their ends."""
-        return len(self.ends) == len(self.next) and all(map(self.is_done, self.next))
+        return self.is_finite and all(map(self.is_done, self.next))
 
     @property
     def unread(self) -> dict[Place, int]:

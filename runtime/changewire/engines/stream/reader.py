@@ -64,6 +64,9 @@ class TopicReader:
     """Reads partitions that are assigned to it, and no others.
 
     If no broker answers, the client connects again and again; a read finds nothing meanwhile.
+
+    Attributes:
+        gone: Partitions, of topics like a pattern, that do not exist any more.
     """
 
     def __init__(self, source: Source, notice: Listener | None = None) -> None:
@@ -78,6 +81,8 @@ class TopicReader:
         self._source, self._servers = source, ", ".join(f"{host}:{port}" for host, port in servers)
         self._troubles = Troubles(self._servers, notice)
         self._raised, self._at = KafkaException, TopicPartition
+        self._assigned, self._ends = frozenset[Place](), dict[Place, int]()
+        self.gone: frozenset[Place] = frozenset()
         settings = {**source.client, **_SET, "error_cb": self._troubles}
         try:
             self._client = Consumer(settings)
@@ -128,15 +133,19 @@ class TopicReader:
             raise StreamError(f"{place}: {self._text(error.args[0])}") from None
         if found is None:
             raise StreamError(f"{place}: no answer within {_SECONDS:.0f} s")
+        self._ends[place] = found[1]
         return Bounds(*found)
 
-    def end(self, place: Place) -> int | None:
-        """Return the end of a partition, as the last fetch had it; None if it is not known."""
+    def end(self, place: Place) -> int:
+        """Return the end of a partition, as the last fetch had it, or `bounds` before that."""
         _, end = self._client.get_watermark_offsets(self._at(*place), cached=True)
-        return end if end >= 0 else None
+        if end >= 0:  # of a partition that is gone the client knows none
+            self._ends[place] = end
+        return self._ends[place]
 
     def assign(self, offsets: Mapping[Place, int]) -> None:
         """Read some partitions from now on, each from an offset."""
+        self._assigned, self.gone = frozenset(offsets), frozenset()
         self._client.assign([self._at(*place, at) for place, at in offsets.items()])
 
     def pause(self, place: Place) -> None:
@@ -193,15 +202,17 @@ class TopicReader:
 
     def _check_troubles(self) -> None:
         """Raise a `StreamError` if the client says of a partition that it cannot be read."""
-        found = self._troubles.ending
-        if found is None and (missing := self._troubles.missing()) is not None:
-            try:
-                is_there = all(one is not None for one in self._listed().values())
-            except self._raised:
-                return
-            found = None if is_there else missing
-        if found is not None:
-            raise StreamError(self._text(found))
+        if self._troubles.ending is not None:
+            raise StreamError(self._text(self._troubles.ending))
+        if (missing := self._troubles.missing()) is None:
+            return
+        try:
+            there = {place for each in self._listed().values() for place in each or ()}
+        except self._raised:
+            return
+        self.gone = self._assigned - there
+        if self.gone and self._source.pattern is None:
+            raise StreamError(self._text(missing))
 
     @property
     def _pattern(self) -> str:

@@ -179,6 +179,7 @@ class TopicStream:
             self._commit(Batch())
         if not self.options.continuous:
             positions.ends = {place: self.reader.bounds(place).end for place in places}
+            positions.is_finite = True
         self.reader.assign(positions.unread)
 
     def run(self, has_signal: Callable[[], bool]) -> None:
@@ -192,6 +193,7 @@ class TopicStream:
             batch = self._gathering(is_ending)
             if batch.messages or self._positions.moved:
                 self._commit(batch)
+            self._leave()
             is_over = is_ending() or self._positions.are_done
             id_ = BatchId(self.log.id, max(self._positions.batch - 1, 0))
             self._upkeep(id_, is_idle=not batch.messages, is_over=is_over)
@@ -223,16 +225,20 @@ class TopicStream:
             seconds=batch.seconds + time.perf_counter() - begun,
         )
 
-    def _lag(self) -> int | None:
-        """Return how many offsets are behind; None if no end is known."""
-        found = []
-        for place, at in self._positions.next.items():
-            end = self.reader.end(place)
-            end = self._positions.ends.get(place) if end is None else end
-            if end is None:
-                return None
-            found.append(max(end - at, 0))
-        return sum(found)
+    def _lag(self) -> int:
+        """Return how many offsets are behind."""
+        return sum(max(self.reader.end(place) - at, 0) for place, at in self._positions.next.items())
+
+    def _leave(self) -> None:
+        """Read partitions that are gone no more, now that the log says how far it has them."""
+        gone = self.reader.gone
+        for place in sorted(gone):
+            lost = self._positions.leave(place, self.reader.end(place))
+            self.reports.passed(lost)
+            if self.options.listener.notice is not None:
+                self.options.listener.notice(f"{place}: the partition is gone, {lost} offsets unread")
+        if gone:
+            self.reader.assign(self._positions.unread)
 
     def _look(self) -> None:
         """Read partitions that were added to the topics, now and then."""

@@ -20,6 +20,19 @@ from changewire.engines.stream import run, troubles
 from changewire.engines.stream.reader import Bounds
 from changewire.engines.stream.source import Place
 
+OFTEN = {
+    "kafka.topic.metadata.refresh.interval.ms": "500",
+    "kafka.topic.metadata.propagation.max.ms": "0",
+}
+"""Options of a client that soon knows which topics are gone."""
+
+FEW = {
+    "kafka.queued.min.messages": "1",
+    "kafka.queued.max.messages.kbytes": "1",
+    "kafka.fetch.message.max.bytes": "1000",
+}
+"""Options of a client that fetches few messages ahead."""
+
 
 @pytest.fixture
 def admin(kafka: str) -> AdminClient:
@@ -199,8 +212,6 @@ def test_a_topic_that_vanishes_ends_the_stream(
     """The error names the partition, and comes if the topic stays away."""
     monkeypatch.setattr(troubles, "_GRACE", 1.0)
     topic.send([(0, BROKEN)])
-    of_topics = "kafka.topic.metadata"
-    often = {f"{of_topics}.refresh.interval.ms": "500", f"{of_topics}.propagation.max.ms": "0"}
 
     def until() -> bool:
         if landed(topic) == 1:
@@ -209,4 +220,32 @@ def test_a_topic_that_vanishes_ends_the_stream(
         return False
 
     with pytest.raises(cwd.StreamError, match=rf"{topic.name} \[[01]\]: "):
-        topic.stream(continuous=True, batch_every=0.2, source=often, stop=until)
+        topic.stream(continuous=True, batch_every=0.2, source=OFTEN, stop=until)
+
+
+def test_a_topic_of_a_pattern_that_vanishes_unread_is_a_counted_gap(
+    topic: Topic, admin: AdminClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stream reads the other topics to their ends, and ends too."""
+    monkeypatch.setattr(troubles, "_GRACE", 1.0)
+    for _ in range(20):
+        topic.send([(0, BROKEN * 40)] * 5)
+    other = Topic(topic.server, f"{topic.name}-other", topic.root)
+    other.send([(0, BROKEN)])
+    source = {"subscribe": "", "subscribePattern": f"{topic.name}.*", "failOnDataLoss": "false"}
+    said: list[str] = []
+
+    def until() -> bool:
+        if landed(topic):
+            for done in admin.delete_topics([topic.name]).values():
+                done.exception()
+        return False
+
+    outcome = topic.stream(
+        source={**source, **OFTEN, **FEW}, batch_size=5, stop=until, notice=said.append
+    )
+    assert outcome.stream is not None
+    lost = len(topic.sent) + len(other.sent) - outcome.counts.messages
+    assert outcome.stream.offset_gaps == lost > 0
+    assert outcome.stream.lag_offsets is not None
+    assert f"{topic.name}/0: the partition is gone, {lost} offsets unread" in said

@@ -55,3 +55,18 @@ def test_a_topic_that_is_created_again_goes_on_where_the_log_is(tmp_path: Path) 
     again.add([B], reader)
     with pytest.raises(cwd.StreamError, match="a/0: the log goes on at offset 10, and the part"):
         again.add([A], reader)
+
+
+def test_a_partition_that_is_gone_is_left_if_nothing_is_unread(tmp_path: Path) -> None:
+    """Unread records end the stream, unless it may pass over them; without partitions it waits."""
+    reader: Any = Ends({A: Bounds(0, 10), B: Bounds(0, 3)})
+    for is_strict in ("true", "false"):
+        found = begun(tmp_path, reader, failOnDataLoss=is_strict, startingOffsets="latest")
+        found.add([A, B], reader)
+        assert found.leave(B, 3) == 0
+        if is_strict == "true":
+            with pytest.raises(cwd.StreamError, match="offset 10, .* is gone.* 2 offsets lie"):
+                found.leave(A, 12)
+        else:
+            assert found.leave(A, 12) == 2
+            assert (found.next, found.are_done) == ({}, False)
