@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PART: Final = 16_384
 _PART_BYTES: Final = 4 * 2**20
-"""Messages, or bytes of their values, that are decoded together."""
+"""Messages, or bytes of them, that are decoded together, or taken from the client at once."""
 
 _BATCH_BYTES: Final = 64 * 2**20
 """Bytes of decoded rows from which on a batch ends."""
@@ -65,7 +65,7 @@ class Gathering:
         self._reader, self._positions, self._decoder = reader, positions, decoder
         self._options = options
         self._pending: list[Message] = []
-        self._size = 0
+        self._size, self._at_once = 0, 1
 
     def __call__(self, is_over: Callable[[], bool]) -> Batch:
         """Return a batch; an empty one if there was nothing for a while."""
@@ -97,12 +97,15 @@ class Gathering:
     def _read(self, most: int) -> int:
         """Read messages, and return how many the log lacks."""
         positions, before = self._positions, len(self._pending)
-        found = self._reader.read(most)
-        for message in found.messages:
+        found = self._reader.read(min(most, self._at_once))
+        sizes = [_size_of(message) for message in found.messages]
+        if sizes:  # the next ones may be as large
+            self._at_once = max(_PART_BYTES // max(sizes), 1)
+        for message, size in zip(found.messages, sizes, strict=True):
             place = Place(message.topic() or "", message.partition() or 0)
             if positions.take(place, message.offset() or 0):
                 self._pending.append(message)
-                self._size += len(message.value() or b"")
+                self._size += size
             elif positions.is_done(place):
                 self._reader.pause(place)
         for place, end in found.ends.items():
@@ -154,6 +157,13 @@ def to_batch(messages: Sequence[Message]) -> pa.RecordBatch:
 def _time_of(message: Message) -> tuple[int, int]:
     """Return the kind of a message's time, and the time in milliseconds."""
     return message.timestamp()
+
+
+def _size_of(message: Message) -> int:
+    """Return the bytes of a message, which are never none."""
+    headers: Any = message.headers()
+    parts = (message.value(), message.key(), *(value for _, value in headers or ()))
+    return sum(len(part or b"") for part in parts) + 1
 
 
 def _headers_of(message: Message) -> list[dict[str, Any]] | None:

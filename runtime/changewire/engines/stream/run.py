@@ -227,7 +227,9 @@ class TopicStream:
 
     def _lag(self) -> int:
         """Return how many offsets are behind."""
-        return sum(max(self.reader.end(place) - at, 0) for place, at in self._positions.next.items())
+        return sum(
+            max(self.reader.end(place) - at, 0) for place, at in self._positions.next.items()
+        )
 
     def _leave(self) -> None:
         """Read partitions that are gone no more, now that the log says how far it has them."""
@@ -236,7 +238,9 @@ class TopicStream:
             lost = self._positions.leave(place, self.reader.end(place))
             self.reports.passed(lost)
             if self.options.listener.notice is not None:
-                self.options.listener.notice(f"{place}: the partition is gone, {lost} offsets unread")
+                self.options.listener.notice(
+                    f"{place}: the partition is gone, {lost} offsets unread"
+                )
         if gone:
             self.reader.assign(self._positions.unread)
 
