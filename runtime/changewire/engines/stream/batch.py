@@ -116,12 +116,9 @@ class Gathering:
 
     def _find_again(self, places: set[Place]) -> None:
         """Read partitions behind the records that they lost, unless that ends the stream."""
-        positions, notice = self._positions, self._options.listener.notice
         for place in sorted(places):
-            lost = positions.check(place, self._reader)
-            if lost and notice is not None:
-                notice(f"{place}: {lost} offsets were deleted before they were read")
-        self._reader.assign(positions.unread)
+            self._positions.check(place, self._reader)
+        self._reader.assign(self._positions.unread)
 
     def _decode(self, batch: Batch) -> None:
         if not self._pending:

@@ -8,6 +8,7 @@ from typing import Final
 from changewire.engines.errors import OutputError, OwnerError, StreamError
 from changewire.engines.log import log_schema
 from changewire.engines.merge.appended import AppendedLog
+from changewire.engines.options import Listener
 from changewire.engines.stream.reader import TopicReader
 from changewire.engines.stream.source import EARLIEST, LATEST, Place, Source
 
@@ -45,13 +46,13 @@ class Positions:
         gaps: Offsets without a record since the last commit.
     """
 
-    def __init__(self, log: AppendedLog, source: Source) -> None:
-        """Read the offsets in the log; it is created if it does not exist."""
+    def __init__(self, log: AppendedLog, source: Source, notice: Listener | None = None) -> None:
+        """Read the offsets in the log, which is created; `notice` gets a line of lost records."""
         self.next: dict[Place, int] = {}
         self.ends: dict[Place, int] = {}
         self.is_finite = False
         self.gaps: int = 0
-        self._log, self._source = log, source
+        self._log, self._source, self._notice = log, source, notice
         self._app = _app_of(log)
         found = log.number_of(self._app)
         self.batch: int = found or 0
@@ -75,8 +76,8 @@ class Positions:
             self.check(place, reader)
         return new
 
-    def check(self, place: Place, reader: TopicReader) -> int:
-        """Check that a partition has what is read next; return how many offsets are lost."""
+    def check(self, place: Place, reader: TopicReader) -> None:
+        """Check that a partition has what is read next; offsets that are lost are gaps."""
         bounds, at = reader.bounds(place), self.next[place]
         if at > bounds.end:
             raise StreamError(
@@ -88,7 +89,9 @@ class Positions:
                 f"{place}: the log goes on at offset {at}, and the oldest offset of the partition "
                 f"is {bounds.oldest}; {bounds.oldest - at} offsets lie between{_DELETED}"
             )
-        return self._advance(place, max(at, bounds.oldest))
+        lost = self._advance(place, max(at, bounds.oldest))
+        if lost:
+            self._say(f"{place}: {lost} offsets were deleted before they were read")
 
     def leave(self, place: Place, end: int) -> int:
         """Read a partition that is gone no more; return how many offsets to its end are lost."""
@@ -101,6 +104,7 @@ class Positions:
             )
         del self.next[place]
         self.ends.pop(place, None)
+        self._say(f"{place}: the partition is gone, {lost} offsets unread")
         return lost
 
     def take(self, place: Place, offset: int) -> bool:
@@ -165,6 +169,10 @@ class Positions:
         self.gaps += passed
         self.next[place] = offset
         return passed
+
+    def _say(self, line: str) -> None:
+        if self._notice is not None:
+            self._notice(line)
 
     def _named(self, place: Place) -> str:
         return f"{self._app}/{place}"

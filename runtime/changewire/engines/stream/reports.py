@@ -28,7 +28,7 @@ class BatchReports:
         self._listener = listener
         self._tally = Tally(decoder, show_values=show_values)
         self.tables: AppliedBatches = AppliedBatches(listener)
-        self._batches = self._gaps = 0
+        self._batches = self._gaps = self._passed = 0
         self._lag: int | None = None
 
     def counted(self, batch: Batch, rows: pa.Table) -> Counts:
@@ -48,12 +48,13 @@ class BatchReports:
         *,
         known: int,
         gaps: int,
-        lag: int | None,
+        lag: int,
         seconds: float,
     ) -> None:
         """Report a batch that is in the log, which had `known` of its rows already."""
         self._batches += 1
         self._gaps, self._lag = self._gaps + gaps, lag
+        gaps, self._passed = gaps + self._passed, 0
         self._tally.landed(known)
         newest = batch.newest
         age = None if newest is None else max(round(time.time() - newest / _MILLISECONDS, 3), 0.0)
@@ -74,8 +75,9 @@ class BatchReports:
         tell_committed(self._listener, id, counts, progress)
 
     def passed(self, gaps: int) -> None:
-        """Add offsets without a record that no batch has."""
+        """Add offsets without a record that no batch has; the next batch reports them."""
         self._gaps += gaps
+        self._passed += gaps
 
     def outcome(self, source: str, log: str, *, has_tables: bool) -> Outcome:
         """Return the outcome of a stream that is at its end, but for its totals."""

@@ -164,7 +164,7 @@ class TopicStream:
     def __post_init__(self) -> None:
         """Read how far the log is."""
         log, options, decoder = self.log, self.options, self.reports.decoder
-        self._positions = Positions(log, self.source)
+        self._positions = Positions(log, self.source, options.listener.notice)
         self._gathering = Gathering(self.reader, self._positions, decoder, options)
         self._landing = Landing(log, decoder.decode_options, options.max_dead_letters, self.routing)
         self._upkeep = Upkeep(log, options, self.applying, self.reports)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -97,9 +98,15 @@ def test_deleted_records_are_one_error_or_a_counted_gap(topic: Topic, admin: Adm
     with pytest.raises(cwd.StreamError, match=f"{place} of the partition is 8; 3 offsets lie"):
         topic.stream()
     assert landed(topic) == 6
-    outcome = topic.stream(source={"failOnDataLoss": "false"})
+    said: list[str] = []
+    told: list[str] = []
+    outcome = topic.stream(
+        source={"failOnDataLoss": "false"}, notice=said.append, metrics=told.append
+    )
     assert outcome.stream is not None
     assert (outcome.counts.messages, outcome.stream.offset_gaps) == (2, 3)
+    assert said[0] == f"{topic.name}/0: 3 offsets were deleted before they were read"
+    assert json.loads(told[0])["offset_gaps"] == 3
     assert topic.stream().counts.messages == 0
 
 

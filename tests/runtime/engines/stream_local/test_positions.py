@@ -45,7 +45,7 @@ def test_a_partition_that_is_gone_is_left_if_nothing_is_unread(tmp_path: Path) -
         found.add([A, B], reader)
         assert found.leave(B, 3) == 0
         if is_strict == "true":
-            with pytest.raises(cwd.StreamError, match="offset 10, .* is gone.* 2 offsets lie"):
+            with pytest.raises(cwd.StreamError, match=r"offset 10, .* is gone.* 2 offsets lie"):
                 found.leave(A, 12)
         else:
             assert found.leave(A, 12) == 2
