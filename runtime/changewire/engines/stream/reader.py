@@ -11,7 +11,6 @@ from changewire.engines.kafka_options import (
     KafkaSourceError,
     addresses,
     check_answers,
-    hidden,
 )
 from changewire.engines.options import Listener
 from changewire.engines.stream.source import Place, Source
@@ -19,7 +18,7 @@ from changewire.engines.stream.troubles import END, LOST, NO_TOPIC, Troubles
 from changewire.extras import install
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaError, Message
+    from confluent_kafka import Message
 
 _SECONDS: Final = 10.0
 """How long a broker may take to answer a question."""
@@ -79,7 +78,7 @@ class TopicReader:
             ) from error
         servers = addresses(source.options)
         self._source, self._servers = source, ", ".join(f"{host}:{port}" for host, port in servers)
-        self._troubles = Troubles(self._servers, notice)
+        self._troubles = Troubles(source, self._servers, notice)
         self._raised, self._at = KafkaException, TopicPartition
         self._assigned, self._ends = frozenset[Place](), dict[Place, int]()
         self.gone: frozenset[Place] = frozenset()
@@ -87,7 +86,7 @@ class TopicReader:
         try:
             self._client = Consumer(settings)
         except KafkaException as error:
-            raise KafkaOptionsError(self._text(error.args[0])) from None
+            raise KafkaOptionsError(self._troubles.text(error.args[0])) from None
 
     def close(self) -> None:
         """Leave the brokers."""
@@ -100,7 +99,7 @@ class TopicReader:
             found = self._listed()
         except self._raised as error:
             self._client.poll(0)  # gives `Troubles` what the client knows, such as a wrong password
-            cause = self._text(self._troubles.last or error.args[0])
+            cause = self._troubles.text(self._troubles.last or error.args[0])
             raise KafkaSourceError(
                 f"the topics on {self._servers} cannot be read: {cause}"
             ) from None
@@ -130,7 +129,7 @@ class TopicReader:
             # Its types leave out the None of a broker that does not answer in time.
             found: Any = self._client.get_watermark_offsets(self._at(*place), timeout=_SECONDS)
         except self._raised as error:
-            raise StreamError(f"{place}: {self._text(error.args[0])}") from None
+            raise StreamError(f"{place}: {self._troubles.text(error.args[0])}") from None
         if found is None:
             raise StreamError(f"{place}: no answer within {_SECONDS:.0f} s")
         self._ends[place] = found[1]
@@ -160,13 +159,15 @@ class TopicReader:
             if error is None:
                 found.messages.append(message)
                 continue
-            place = Place(message.topic() or "", message.partition() or 0)
+            topic = message.topic()  # none of an error of the group
+            place = Place(topic or "", message.partition() or 0)
             if error.name() == END:
                 found.ends[place] = message.offset() or 0
             elif error.name() in LOST:
                 found.lost.add(place)
             elif not self._troubles.passes(error):
-                raise StreamError(f"{place}: {self._text(error)}")
+                text = self._troubles.text(error)
+                raise StreamError(text if topic is None else f"{place}: {text}")
         if found.messages or found.ends:
             self._troubles.over()
         self._check_troubles()
@@ -203,7 +204,7 @@ class TopicReader:
     def _check_troubles(self) -> None:
         """Raise a `StreamError` if the client says of a partition that it cannot be read."""
         if self._troubles.ending is not None:
-            raise StreamError(self._text(self._troubles.ending))
+            raise StreamError(self._troubles.text(self._troubles.ending))
         if (missing := self._troubles.missing()) is None:
             return
         try:
@@ -212,11 +213,8 @@ class TopicReader:
             return
         self.gone = self._assigned - there
         if self.gone and self._source.pattern is None:
-            raise StreamError(self._text(missing))
+            raise StreamError(self._troubles.text(missing))
 
     @property
     def _pattern(self) -> str:
         return "" if self._source.pattern is None else self._source.pattern.pattern
-
-    def _text(self, error: KafkaError) -> str:
-        return hidden(error.str(), self._source.options)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from changewire.engines.kafka_options import hidden
 from changewire.engines.options import Listener
+from changewire.engines.stream.source import Source
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError
@@ -16,6 +18,7 @@ NO_TOPIC: Final = "UNKNOWN_TOPIC_OR_PART"
 
 _GONE: Final = "_ALL_BROKERS_DOWN"
 _MISSING: Final = frozenset({NO_TOPIC, "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION"})
+_NO_GROUP: Final = "GROUP_AUTHORIZATION_FAILED"
 _REFUSED: Final = frozenset({"TOPIC_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"})
 _PASSING: Final = frozenset(
     {
@@ -23,6 +26,7 @@ _PASSING: Final = frozenset(
         *("NOT_LEADER_FOR_PARTITION", "REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE"),
         *("REPLICA_NOT_AVAILABLE", "NETWORK_EXCEPTION", "KAFKA_STORAGE_ERROR"),
         *("FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH", *_MISSING),
+        _NO_GROUP,  # nothing is read by a group
     }
 )
 
@@ -38,12 +42,12 @@ class Troubles:
         ending: What ends the stream; None without such an error.
     """
 
-    def __init__(self, servers: str, notice: Listener | None) -> None:
+    def __init__(self, source: Source, servers: str, notice: Listener | None) -> None:
         """Know of no error; `notice` gets a line when no broker answers any more."""
         self.last: KafkaError | None = None
         self.ending: KafkaError | None = None
-        self._servers, self._notice = servers, notice
-        self._is_waiting = False
+        self._source, self._servers, self._notice = source, servers, notice
+        self._said = set[str]()
         self._missing: tuple[KafkaError, float] | None = None
 
     def __call__(self, error: KafkaError) -> None:
@@ -54,14 +58,14 @@ class Troubles:
         elif name in _MISSING:
             self._missing = self._missing or (error, time.monotonic())
         elif name == _GONE:
-            if self._notice is not None and not self._is_waiting:
-                self._notice(f"no Kafka broker answers on {self._servers}: waiting")
-            self._is_waiting = True
+            self._say(name, f"no Kafka broker answers on {self._servers}: waiting")
         else:
             self.last = error
 
     def passes(self, error: KafkaError) -> bool:
-        """Whether the client goes on by itself after an error of a partition."""
+        """Whether the client goes on by itself after an error of a partition, or of its group."""
+        if error.name() == _NO_GROUP and self._source.group is not None:
+            self._say(_NO_GROUP, f"the group of kafka.group.id gets no offsets: {self.text(error)}")
         return not error.fatal() and (error.retriable() or error.name() in _PASSING)
 
     def missing(self) -> KafkaError | None:
@@ -73,4 +77,14 @@ class Troubles:
 
     def over(self) -> None:
         """Take note that a broker answers."""
-        self._is_waiting = False
+        self._said &= {_NO_GROUP}
+
+    def text(self, error: KafkaError) -> str:
+        """Return what an error says, without secrets."""
+        return hidden(error.str(), self._source.options)
+
+    def _say(self, name: str, line: str) -> None:
+        """Say a line, unless one of the same error was said."""
+        if self._notice is not None and name not in self._said:
+            self._notice(line)
+        self._said.add(name)

@@ -1,0 +1,23 @@
+"""Errors of the client: which are told, and which pass, without a broker."""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError
+
+from changewire.engines.stream.source import source_of
+from changewire.engines.stream.troubles import Troubles
+
+OPTIONS = {"kafka.bootstrap.servers": "h:1", "subscribe": "t", "kafka.sasl.password": "canary"}
+
+
+def test_a_group_without_rights_ends_nothing() -> None:
+    """Nothing is read by it; who named it learns once that it gets no offsets."""
+    error = KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED, "of canary: failed")
+    for group, lines in (({}, []), ({"kafka.group.id": "g"}, ["[hidden]"])):
+        said: list[str] = []
+        troubles = Troubles(source_of({**OPTIONS, **group}), "h:1", said.append)
+        for _ in range(2):
+            assert troubles.passes(error)
+            troubles.over()
+        expected = "the group of kafka.group.id gets no offsets: of {}: failed"
+        assert said == [expected.format(line) for line in lines]
