@@ -29,6 +29,9 @@ _AT_ONCE: Final = 200
 _POLL: Final = 0.1
 """Seconds that a read waits for messages."""
 
+_INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Topics of Kafka's own, which are like no pattern, as in Spark."""
+
 _SET: Final[Mapping[str, Any]] = {
     "enable.auto.commit": False,
     "enable.auto.offset.store": False,
@@ -199,7 +202,8 @@ class TopicReader:
         pattern = self._source.pattern
         if pattern is None:
             return self._source.names
-        return sorted(filter(pattern.fullmatch, self._client.list_topics(timeout=_SECONDS).topics))
+        names = self._client.list_topics(timeout=_SECONDS).topics.keys() - _INTERNAL
+        return sorted(filter(pattern.fullmatch, names))
 
     def _check_troubles(self) -> None:
         """Raise a `StreamError` if the client says of a partition that it cannot be read."""

@@ -95,7 +95,10 @@ def test_lines_say_what_batches_did(topic: Topic) -> None:
 
 
 def test_the_log_says_how_far_it_is(topic: Topic) -> None:
-    """Its commits have the next offset of each partition; a group of the user's sees them."""
+    """Its commits have the next offset of each partition; a group of the user's sees them.
+
+    No pattern matches the topic in which Kafka keeps those of groups.
+    """
     topic.send([(0, BROKEN)] * 3 + [(1, BROKEN)])
     group = f"{topic.name}-group"
     topic.stream(source={"kafka.group.id": group})
@@ -107,7 +110,12 @@ def test_the_log_says_how_far_it_is(topic: Topic) -> None:
     reader = Consumer({"bootstrap.servers": topic.server, "group.id": group})
     places = [TopicPartition(topic.name, number) for number in range(2)]
     assert [one.offset for one in reader.committed(places, timeout=10)] == [3, 1]
+    assert "__consumer_offsets" in reader.list_topics().topics
     reader.close()
+    pattern = {"subscribe": "", "subscribePattern": f"(__|{topic.name}).*"}
+    other = topic.places("other")["log"]
+    found = cwd.stream({**topic.options, **pattern}, format=FORMAT, log=other)
+    assert found.counts.messages == 4
 
 
 def test_what_is_there_is_passed_over_if_asked(topic: Topic) -> None:
