@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from changewire.engines.errors import OutputError, OwnerError, StreamError
+from changewire.engines.kafka_options import KafkaOptionsError
 from changewire.engines.log import log_schema
 from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.options import Listener
@@ -62,6 +63,8 @@ class Positions:
     def add(self, places: Iterable[Place], reader: TopicReader) -> list[Place]:
         """Add the partitions that are new, and return them: those that the log has go on there."""
         new = [place for place in places if place not in self.next and self._source.has(place)]
+        if self._kept_batch is None:
+            self._check_starts(new)
         for place in new:
             number = self._log.number_of(self._named(place))
             if number is not None:
@@ -75,6 +78,18 @@ class Positions:
                 self.next[place] = {EARLIEST: bounds.oldest, LATEST: bounds.end}.get(at, at)
             self.check(place, reader)
         return new
+
+    def _check_starts(self, places: list[Place]) -> None:
+        """Check that the partitions that `startingOffsets` lists are all of some topics."""
+        starts = self._source.starts
+        topics = {place.topic for place in starts}
+        of_topics = {place for place in places if place.topic in topics}
+        for found, is_wrong in (
+            (starts.keys() - of_topics, "is not read: correct it, or leave it out"),
+            (of_topics - starts.keys(), "is missing: -1 is the latest offset, -2 the earliest"),
+        ):
+            if found:
+                raise KafkaOptionsError(f"startingOffsets: {min(found)} {is_wrong}")
 
     def check(self, place: Place, reader: TopicReader) -> None:
         """Check that a partition has what is read next; offsets that are lost are gaps."""

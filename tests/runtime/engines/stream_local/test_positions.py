@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from changewire.engines.log import log_schema
 from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.stream.positions import Positions
 from changewire.engines.stream.reader import Bounds
+from changewire.engines.stream.source import Place
 
 
 def begun(path: Path, reader: Any, **options: str) -> Positions:
@@ -50,3 +52,27 @@ def test_a_partition_that_is_gone_is_left_if_nothing_is_unread(tmp_path: Path) -
         else:
             assert found.leave(A, 12) == 2
             assert (found.next, found.are_done) == ({}, False)
+
+
+@pytest.mark.parametrize(
+    ("starts", "text"),
+    [
+        ('{"b": {"0": 2}}', None),
+        ('{"b": {"0": 2}, "B": {"0": 1}}', "startingOffsets: B/0 is not read: correct it"),
+        ('{"b": {"0": 2, "1": 1}}', "startingOffsets: b/1 is not read: correct it"),
+        ('{"a": {}}', None),
+        ('{"a": {"1": 2}}', "startingOffsets: a/1 is not read: correct it"),
+        ('{"c": {"0": 2}}', "startingOffsets: c/1 is missing: -1 is the latest offset"),
+    ],
+)
+def test_starts_are_those_of_partitions_that_are_read(
+    tmp_path: Path, starts: str, text: str | None
+) -> None:
+    """All of a topic that is listed, and no others, while the log has no offsets."""
+    places = [A, B, Place("c", 0), Place("c", 1)]
+    reader: Any = Ends(dict.fromkeys(places, Bounds(0, 3)))
+    begins = pytest.raises(cwd.KafkaOptionsError, match=text) if text else nullcontext()
+    with begins:
+        positions(tmp_path, startingOffsets=starts).add(places, reader)
+    begun(tmp_path, reader)
+    assert positions(tmp_path, startingOffsets=starts).add(places, reader) == places
