@@ -155,6 +155,8 @@ def test_a_stream_that_refuses_too_much_ends(cli: Cli, command: list[str], tmp_p
         (["--option", "failOnDataLoss=no"], "failOnDataLoss: expected true or false"),
         (["--option", "maxOffsetsPerTrigger=0"], "maxOffsetsPerTrigger: expected a number from 1"),
         (["--option", "kafka.enable.auto.commit=true"], "is set by changewire"),
+        (["--option", "kafka.stats_cb=x"], "kafka.stats_cb takes an object of Python, and no text"),
+        (["--option", "kafka.logger=x"], "kafka.logger takes an object of Python, and no text"),
         (["--option", "kafka.sasl.jaas.config=x"], "Java JAAS configuration is not supported"),
         (["--option", "kafka.nothing=x"], 'No such configuration property: "nothing"'),
     ],

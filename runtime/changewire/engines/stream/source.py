@@ -26,6 +26,9 @@ _SET_HERE: Final = (
 )
 """Options of the client that say how offsets are kept, and that this engine sets."""
 
+_NO_TEXT: Final = ("on_commit", "logger", "default.topic.config")
+"""Options of confluent-kafka that no text gives, as those whose names end like a callback's."""
+
 EARLIEST: Final = -2
 LATEST: Final = -1
 """Offsets that name an end of a partition, as in Spark's JSON."""
@@ -104,8 +107,11 @@ def _check_names(texts: Mapping[str, str]) -> None:
     known = {name.lower() for name in _OWN}
     for name in texts:
         if name.startswith(_CLIENT):
-            if name[len(_CLIENT) :] in _SET_HERE:
+            of_client = name[len(_CLIENT) :]
+            if of_client in _SET_HERE:
                 raise KafkaOptionsError(f"the option {name} is set by changewire; leave it out")
+            if of_client in _NO_TEXT or of_client.endswith("_cb"):
+                raise KafkaOptionsError(f"the option {name} takes an object of Python, and no text")
         elif name.lower() not in known:
             raise KafkaOptionsError(
                 f"without Spark there is no option {name}; there are {', '.join(_OWN)}, and "
