@@ -18,6 +18,7 @@ NO_TOPIC: Final = "UNKNOWN_TOPIC_OR_PART"
 
 _GONE: Final = "_ALL_BROKERS_DOWN"
 _MISSING: Final = frozenset({NO_TOPIC, "_UNKNOWN_TOPIC", "_UNKNOWN_PARTITION"})
+_DENIED: Final = frozenset({"_AUTHENTICATION", "_SSL"})
 _NO_GROUP: Final = "GROUP_AUTHORIZATION_FAILED"
 _REFUSED: Final = frozenset({"TOPIC_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"})
 _PASSING: Final = frozenset(
@@ -43,7 +44,7 @@ class Troubles:
     """
 
     def __init__(self, source: Source, servers: str, notice: Listener | None) -> None:
-        """Know of no error; `notice` gets a line when no broker answers any more."""
+        """Know of no error; `notice` gets a line when no broker answers any more, or lets it in."""
         self.last: KafkaError | None = None
         self.ending: KafkaError | None = None
         self._source, self._servers, self._notice = source, servers, notice
@@ -58,7 +59,11 @@ class Troubles:
         elif name in _MISSING:
             self._missing = self._missing or (error, time.monotonic())
         elif name == _GONE:
-            self._say(name, f"no Kafka broker answers on {self._servers}: waiting")
+            last = self.last
+            if last is not None and last.name() in _DENIED:
+                self._say(last.name(), f"no Kafka broker lets it in: {self.text(last)}; waiting")
+            else:
+                self._say(name, f"no Kafka broker answers on {self._servers}: waiting")
         else:
             self.last = error
 
@@ -78,6 +83,7 @@ class Troubles:
     def over(self) -> None:
         """Take note that a broker answers."""
         self._said &= {_NO_GROUP}
+        self.last = None
 
     def text(self, error: KafkaError) -> str:
         """Return what an error says, without secrets."""

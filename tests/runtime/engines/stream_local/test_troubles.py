@@ -21,3 +21,22 @@ def test_a_group_without_rights_ends_nothing() -> None:
             troubles.over()
         expected = "the group of kafka.group.id gets no offsets: of {}: failed"
         assert said == [expected.format(line) for line in lines]
+
+
+def test_a_broker_that_refuses_the_password_is_not_taken_for_none() -> None:
+    """Each cause is told once while the client waits, and again if it waits again."""
+    said: list[str] = []
+    troubles = Troubles(source_of(OPTIONS), "h:1", said.append)
+    denied, silent, all_down = (
+        KafkaError(getattr(KafkaError, name), "canary is wrong")
+        for name in ("_AUTHENTICATION", "_TRANSPORT", "_ALL_BROKERS_DOWN")
+    )
+    for error in (silent, denied, denied, silent):
+        troubles(error)
+        troubles(all_down)
+    nobody = "no Kafka broker answers on h:1: waiting"
+    assert said == [nobody, "no Kafka broker lets it in: [hidden] is wrong; waiting"]
+    troubles(denied)
+    troubles.over()
+    troubles(all_down)
+    assert said[2:] == [nobody]
