@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -42,17 +43,18 @@ class Metrics:
         self.samples: Counter[str] = Counter()
 
     def read(self) -> None:
-        """Add the whole lines that were appended since the last call."""
+        """Add the whole lines that were appended since the last call, but for damaged ones."""
         if not self._path.exists():
             return
         if self._path.stat().st_size < self._offset:
             self._offset = 0
         with self._path.open("rb") as file:
             file.seek(self._offset)
-            lines, _, _ = file.read().rpartition(b"\n")
-        for line in lines.splitlines():
-            self.add(json.loads(line))
-        self._offset += len(lines) + bool(lines)
+            lines, end, _ = file.read().rpartition(b"\n")
+        self._offset += len(lines + end)
+        for line in lines.split(b"\n"):
+            with suppress(ValueError):  # a process that was killed may leave half a line
+                self.add(json.loads(line))
 
     def add(self, line: dict[str, Any]) -> None:
         """Add a line, which is one batch: of messages, or of the log."""

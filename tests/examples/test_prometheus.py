@@ -83,6 +83,19 @@ def test_a_truncated_file_is_read_from_its_start(tmp_path: Path) -> None:
     assert metrics.samples['changewire_batches_total{query="q"}'] == 3
 
 
+def test_a_damaged_line_is_passed_over(tmp_path: Path) -> None:
+    """A process that was killed left half of it; the lines around it count once."""
+    path = tmp_path / "metrics.jsonl"
+    written(path, LINE)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"query": "q", "ba\n')
+    written(path, LINE)
+    metrics = Metrics(path)
+    for _ in range(2):
+        metrics.read()
+    assert metrics.samples['changewire_batches_total{query="q"}'] == 2
+
+
 def test_prometheus_reads_them(tmp_path: Path) -> None:
     """The server answers in the text format, one sample a line."""
     written(tmp_path / "metrics.jsonl", LINE)
