@@ -125,13 +125,20 @@ def _topics(
     """Return names of topics, a pattern of names, and partitions."""
     subscribe, pattern, assign = (option(texts, name) for name in TOPICS)
     if subscribe:
-        return tuple(filter(None, map(str.strip, subscribe.split(",")))), None, None
+        names = tuple(filter(None, map(str.strip, subscribe.split(","))))
+        if not names:
+            raise KafkaOptionsError(f"subscribe: expected names of topics, found {subscribe!r}")
+        return names, None, None
     if pattern:
         try:
             return (), re.compile(pattern), None
         except re.error as error:
             raise KafkaOptionsError(f"subscribePattern: {error}") from None
     found = _json("assign", assign, dict[str, list[int]])
+    if not found or "" in found or not all(found.values()):
+        raise KafkaOptionsError(
+            f'assign: expected topics with partitions, as in {{"users": [0, 1]}}, found {assign}'
+        )
     places = frozenset(Place(topic, number) for topic, all_ in found.items() for number in all_)
     return tuple(found), None, places
 
