@@ -187,9 +187,9 @@ class LocalLog(AppendedLog):
 
     def compact(self) -> None:
         """Write small files together; tables that have the whole log have the new files too."""
-        has_all = self.merged == self.version
+        before = self.version
         super().compact()
-        if has_all:
+        if self.merged == before < self.version:
             self.merged_to(self.version)
 
     def finish(self) -> None:

@@ -169,3 +169,19 @@ def test_the_merged_version_never_goes_back(tmp_path: Path) -> None:
     after = log_there(how)
     assert (after.merged, after.version) == (before.merged, before.version)
     assert len(cwd.verify(**lake.places)) == 0
+
+
+def test_compactions_of_a_log_at_rest_add_nothing(tmp_path: Path) -> None:
+    """The first one has its commit, and one that says that the tables have it; others none."""
+    lake = Lake(tmp_path)
+    for number in range(3):
+        lake.apply_records(records(message("INSERT", 1, {"id": number}), start=number))
+    asked = TableOptions(lake.places["target"], row_schema="json")
+    log = log_there(local_options(None, asked, log=lake.places["log"]))
+    log.merged_to(log.version)
+    versions = [log.version]
+    for _ in range(3):
+        log.compact()
+        log.finish()
+        versions.append(log.version)
+    assert versions[1:] == [versions[0] + 2] * 3
