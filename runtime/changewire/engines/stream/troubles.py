@@ -86,7 +86,7 @@ class Troubles:
         self.last = None
 
     def text(self, error: KafkaError) -> str:
-        """Return what an error says, without secrets."""
+        """Return the text of an error, without secrets."""
         return hidden(error.str(), self._source.options)
 
     def _say(self, name: str, line: str) -> None:

@@ -51,6 +51,11 @@ class Endless(Ends):
         return Found(messages, {}, set())
 
 
+def as_they_are(records: pa.RecordBatch) -> list[pa.RecordBatch]:
+    """Return messages as decoded rows."""
+    return [records]
+
+
 @pytest.mark.parametrize(
     ("has", "largest", "messages"),
     [
@@ -68,10 +73,7 @@ def test_large_messages_make_small_batches(
     options = LocalStream(str(tmp_path), DecodeOptions(FORMAT), batch_size=1000, batch_every=3600)
     found = positions(tmp_path)
     found.add([A], reader)
-
-    def decoder(records: pa.RecordBatch) -> Any:
-        return [records]
-
+    decoder: Any = as_they_are
     batch = Gathering(reader, found, decoder, options)(lambda: False)
     assert reader.asked[0] == 1
     assert max(reader.asked) == largest
