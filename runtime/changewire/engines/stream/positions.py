@@ -80,7 +80,7 @@ class Positions:
         return new
 
     def _check_starts(self, places: list[Place]) -> None:
-        """Check that the partitions that `startingOffsets` lists are all of some topics."""
+        """Check that the partitions that ``startingOffsets`` lists are all of some topics."""
         starts = self._source.starts
         topics = {place.topic for place in starts}
         of_topics = {place for place in places if place.topic in topics}

@@ -235,12 +235,7 @@ class TopicStream:
         """Read partitions that are gone no more, now that the log says how far it has them."""
         gone = self.reader.gone
         for place in sorted(gone):
-            lost = self._positions.leave(place, self.reader.end(place))
-            self.reports.passed(lost)
-            if self.options.listener.notice is not None:
-                self.options.listener.notice(
-                    f"{place}: the partition is gone, {lost} offsets unread"
-                )
+            self.reports.passed(self._positions.leave(place, self.reader.end(place)))
         if gone:
             self.reader.assign(self._positions.unread)
 
