@@ -159,8 +159,8 @@ def _time_of(message: Message) -> tuple[int, int]:
 def _size_of(message: Message) -> int:
     """Return the bytes of a message, which are never none."""
     headers: Any = message.headers()
-    parts = (message.value(), message.key(), *(value for _, value in headers or ()))
-    return sum(len(part or b"") for part in parts) + 1
+    size = len(message.value() or b"") + len(message.key() or b"") + 1
+    return size + sum(len(value or b"") for _, value in headers) if headers else size
 
 
 def _headers_of(message: Message) -> list[dict[str, Any]] | None:
