@@ -170,7 +170,7 @@ def _mended(spark: SparkSession, table: SparkTable, there: There) -> There:
 
 
 def _overwrite(table: SparkTable, there: There, found: DataFrame, deletes: Deletes) -> None:
-    """Give a table the rows that `rows_of_log` returned; columns of others stay as they are."""
+    """Give a table the rows that `TableLog.rows` returned; columns of others stay as they are."""
     spark, shape, asked = found.sparkSession, shape_of(there), there.constraints
     if deletes == "remove":
         found = found.where(~F.col(STATE)["deleted"])
