@@ -109,7 +109,7 @@ class Positions:
             self._say(f"{place}: {lost} offsets were deleted before they were read")
 
     def leave(self, place: Place, end: int) -> int:
-        """Read a partition that is gone no more; return how many offsets to its end are lost."""
+        """Stop reading a partition that is gone; return how many offsets to its end are lost."""
         at = self.next[place]
         lost = max(self.ends.get(place, end) - at, 0)
         if lost and self._source.fails_on_loss:

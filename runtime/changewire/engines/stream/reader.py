@@ -30,7 +30,7 @@ _POLL: Final = 0.1
 """Seconds that a read waits for messages."""
 
 _INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Topics of Kafka's own, which are like no pattern, as in Spark."""
+"""Kafka's internal topics, which no pattern matches, as in Spark."""
 
 _SET: Final[Mapping[str, Any]] = {
     "enable.auto.commit": False,

@@ -232,7 +232,7 @@ class TopicStream:
         )
 
     def _leave(self) -> None:
-        """Read partitions that are gone no more, now that the log says how far it has them."""
+        """Stop reading partitions that are gone, now that the log says how far it has them."""
         gone = self.reader.gone
         for place in sorted(gone):
             self.reports.passed(self._positions.leave(place, self.reader.end(place)))

@@ -111,7 +111,7 @@ def _check_names(texts: Mapping[str, str]) -> None:
             if of_client in _SET_HERE:
                 raise KafkaOptionsError(f"the option {name} is set by changewire; leave it out")
             if of_client in _NO_TEXT or of_client.endswith("_cb"):
-                raise KafkaOptionsError(f"the option {name} takes an object of Python, and no text")
+                raise KafkaOptionsError(f"the option {name} takes a Python object, not text")
         elif name.lower() not in known:
             raise KafkaOptionsError(
                 f"without Spark there is no option {name}; there are {', '.join(_OWN)}, and "

@@ -44,7 +44,7 @@ class Troubles:
     """
 
     def __init__(self, source: Source, servers: str, notice: Listener | None) -> None:
-        """Know of no error; `notice` gets a line when no broker answers any more, or lets it in."""
+        """Know of no error; `notice` gets a line if brokers do not answer, or refuse the client."""
         self.last: KafkaError | None = None
         self.ending: KafkaError | None = None
         self._source, self._servers, self._notice = source, servers, notice
@@ -61,7 +61,8 @@ class Troubles:
         elif name == _GONE:
             last = self.last
             if last is not None and last.name() in _DENIED:
-                self._say(last.name(), f"no Kafka broker lets it in: {self.text(last)}; waiting")
+                why = f"the Kafka brokers refuse the client: {self.text(last)}"
+                self._say(last.name(), f"{why}; waiting")
             else:
                 self._say(name, f"no Kafka broker answers on {self._servers}: waiting")
         else:

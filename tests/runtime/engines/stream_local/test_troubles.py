@@ -35,7 +35,7 @@ def test_a_broker_that_refuses_the_password_is_not_taken_for_none() -> None:
         troubles(error)
         troubles(all_down)
     nobody = "no Kafka broker answers on h:1: waiting"
-    assert said == [nobody, "no Kafka broker lets it in: [hidden] is wrong; waiting"]
+    assert said == [nobody, "the Kafka brokers refuse the client: [hidden] is wrong; waiting"]
     troubles(denied)
     troubles.over()
     troubles(all_down)
