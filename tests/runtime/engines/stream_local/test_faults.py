@@ -167,7 +167,8 @@ def test_a_stream_outlives_its_broker(tmp_path: Path) -> None:
         found.until(lambda: landed(topic) == len(topic.sent))
         stream.__exit__(None, None, None)
     waiting = f"no Kafka broker answers on {server}: waiting"
-    assert found.lines.count(waiting) == 1
+    # Once more if what the client read before that arrives after the first line.
+    assert found.lines.count(waiting) in {1, 2}
     assert_same(topic)
 
 
