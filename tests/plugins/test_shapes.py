@@ -92,7 +92,7 @@ ZERO, ONE, FEW = {"const": 0}, {"const": 1}, {"enum": [1, 2]}
 def test_constants_of_arrays_may_stand_anywhere(
     put: tuple[Node, ...], drop: tuple[Node, ...], data: str, make: Make
 ) -> None:
-    """A message is told by its constants, and they are positions of its model."""
+    """Its constants identify a message, and they are positions of its model."""
     name = make(union([row(*put), row(*drop)], data), "msgpack")
     message = cw.decode(bytes.fromhex(data), format=name)
     assert (type(message).__name__, message.__struct_fields__) == (

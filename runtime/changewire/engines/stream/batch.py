@@ -157,7 +157,7 @@ def _time_of(message: Message) -> tuple[int, int]:
 
 
 def _size_of(message: Message) -> int:
-    """Return the bytes of a message, which are never none."""
+    """Return the bytes of a message, at least one."""
     headers: Any = message.headers()
     size = len(message.value() or b"") + len(message.key() or b"") + 1
     return size + sum(len(value or b"") for _, value in headers) if headers else size

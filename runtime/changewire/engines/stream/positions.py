@@ -10,7 +10,7 @@ from changewire.engines.kafka_options import KafkaOptionsError
 from changewire.engines.log import log_schema
 from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.options import Listener
-from changewire.engines.stream.reader import TopicReader
+from changewire.engines.stream.reader import Bounds, TopicReader
 from changewire.engines.stream.source import EARLIEST, LATEST, Place, Source
 
 _DELETED: Final = (
@@ -70,13 +70,14 @@ class Positions:
             if number is not None:
                 self.next[place] = self._kept[place] = number
         topics = {place.topic for place in self.next}
+        is_new = self._kept_batch is not None
         for place in new:
+            bounds = reader.bounds(place)
             if place not in self.next:
-                bounds, is_new = reader.bounds(place), self._kept_batch is not None
                 at = self._source.starts.get(place, self._source.start)
                 at = (0 if place.topic in topics else bounds.oldest) if is_new else at
                 self.next[place] = {EARLIEST: bounds.oldest, LATEST: bounds.end}.get(at, at)
-            self.check(place, reader)
+            self._check(place, bounds)
         return new
 
     def _check_starts(self, places: list[Place]) -> None:
@@ -93,7 +94,10 @@ class Positions:
 
     def check(self, place: Place, reader: TopicReader) -> None:
         """Check that a partition has what is read next; offsets that are lost are gaps."""
-        bounds, at = reader.bounds(place), self.next[place]
+        self._check(place, reader.bounds(place))
+
+    def _check(self, place: Place, bounds: Bounds) -> None:
+        at = self.next[place]
         if at > bounds.end:
             raise StreamError(
                 f"{place}: the log goes on at offset {at}, and the partition ends before offset "

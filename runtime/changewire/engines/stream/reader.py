@@ -68,7 +68,7 @@ class TopicReader:
     If no broker answers, the client connects again and again; a read finds nothing meanwhile.
 
     Attributes:
-        gone: Partitions, of topics like a pattern, that do not exist any more.
+        gone: Assigned partitions that do not exist any more.
     """
 
     def __init__(self, source: Source, notice: Listener | None = None) -> None:
@@ -162,7 +162,7 @@ class TopicReader:
             if error is None:
                 found.messages.append(message)
                 continue
-            topic = message.topic()  # none of an error of the group
+            topic = message.topic()  # None if the error is of the group
             place = Place(topic or "", message.partition() or 0)
             if error.name() == END:
                 found.ends[place] = message.offset() or 0

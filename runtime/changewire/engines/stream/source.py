@@ -27,7 +27,7 @@ _SET_HERE: Final = (
 """Options of the client that say how offsets are kept, and that this engine sets."""
 
 _NO_TEXT: Final = ("on_commit", "logger", "default.topic.config")
-"""Options of confluent-kafka that no text gives, as those whose names end like a callback's."""
+"""Options of confluent-kafka whose values are Python objects, like those of its callbacks."""
 
 EARLIEST: Final = -2
 LATEST: Final = -1

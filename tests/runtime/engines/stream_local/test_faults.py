@@ -99,14 +99,14 @@ def test_deleted_records_are_one_error_or_a_counted_gap(topic: Topic, admin: Adm
         topic.stream()
     assert landed(topic) == 6
     said: list[str] = []
-    told: list[str] = []
+    written: list[str] = []
     outcome = topic.stream(
-        source={"failOnDataLoss": "false"}, notice=said.append, metrics=told.append
+        source={"failOnDataLoss": "false"}, notice=said.append, metrics=written.append
     )
     assert outcome.stream is not None
     assert (outcome.counts.messages, outcome.stream.offset_gaps) == (2, 3)
     assert said[0] == f"{topic.name}/0: 3 offsets were deleted before they were read"
-    assert json.loads(told[0])["offset_gaps"] == 3
+    assert json.loads(written[0])["offset_gaps"] == 3
     assert topic.stream().counts.messages == 0
 
 

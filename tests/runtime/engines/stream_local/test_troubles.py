@@ -1,4 +1,4 @@
-"""Errors of the client: which are told, and which pass, without a broker."""
+"""Errors of the client: which are reported, and which pass, without a broker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_group_without_rights_ends_nothing() -> None:
 
 
 def test_a_broker_that_refuses_the_password_is_not_taken_for_none() -> None:
-    """Each cause is told once while the client waits, and again if it waits again."""
+    """Each cause is reported once while the client waits, and again if it waits again."""
     said: list[str] = []
     troubles = Troubles(source_of(OPTIONS), "h:1", said.append)
     denied, silent, all_down = (
@@ -34,9 +34,9 @@ def test_a_broker_that_refuses_the_password_is_not_taken_for_none() -> None:
     for error in (silent, denied, denied, silent):
         troubles(error)
         troubles(all_down)
-    nobody = "no Kafka broker answers on h:1: waiting"
-    assert said == [nobody, "the Kafka brokers refuse the client: [hidden] is wrong; waiting"]
+    unanswered = "no Kafka broker answers on h:1: waiting"
+    assert said == [unanswered, "the Kafka brokers refuse the client: [hidden] is wrong; waiting"]
     troubles(denied)
     troubles.over()
     troubles(all_down)
-    assert said[2:] == [nobody]
+    assert said[2:] == [unanswered]

@@ -14,7 +14,7 @@ from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import CONTENT, NAMED
 from changewire.engines.spark.merge.shapes import JsonShape
-from changewire.engines.spark.merge.table_log import ANY, TableLog
+from changewire.engines.spark.merge.table_log import TableLog
 from changewire.engines.spark.parts import table_name
 from changewire.tables.mutations import DELETE
 from changewire.tables.order import OLDEST
@@ -51,7 +51,7 @@ def current(
     if apply_truncates:
         truncates = truncates_in(newest(mine.where(is_truncate()), rows))
         floor = max(truncates.values(), default=OLDEST)
-    shape, logged = JsonShape(), TableLog(mine, rows, ANY, floor)
+    shape, logged = JsonShape(), TableLog(mine, rows, floor=floor)
     found = logged.rows(logged.effects(shape), shape)
     named, state = F.col(NAMED), F.col(STATE)
     columns = (named["key"].alias("key"), F.col(CONTENT).alias("row"), state.alias("_changewire"))
