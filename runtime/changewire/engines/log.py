@@ -8,7 +8,6 @@ of a target took the change, a row with a greater ``attempt`` is what a replay m
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,6 +64,9 @@ ELEMENT_PLACE: Final = (*RECORD_PLACE, "element")
 """Columns that tell one element from all others."""
 
 _OFFSET, _NUMBER = map(ELEMENT_PLACE.index, ("offset", "number"))
+
+_PRIME: Final = 1_000_003
+"""Makes one number of the numbers of a place; large ones wrap around."""
 
 HELD: Final = ("kind", *ELEMENT_PLACE, "key", "value", ATTEMPT)
 """Columns of a log that say whether it has an element."""
@@ -166,11 +168,12 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
     or it is read in another way. So is a change with a key that the log has without one. An element
     without a position no log has.
     """
-    first = next(held := iter(held), None)
-    if first is None and len(rows.group_by(ELEMENT_PLACE).aggregate([])) == len(rows):
+    codes = _codes(rows)
+    near = [part.filter(pc.is_in(_codes(part), codes, skip_nulls=True)) for part in held]
+    if not any(map(len, near)) and pc.count_distinct(codes).as_py() == len(rows):
         return rows.append_column(ATTEMPT, pa.repeat(pa.scalar(0, pa.int32()), len(rows)))
     places = [*places_of(rows)]
-    found, letters, keyless = _held(chain([] if first is None else [first], held), {*places})
+    found, letters, keyless = _held(near, {*places})
     numbers: list[int] = []
     attempts: list[int] = []
     for number, place in enumerate(places):
@@ -185,6 +188,15 @@ def lacking(rows: pa.Table, held: Iterable[pa.Table]) -> pa.Table:
         attempts.append(max([*known.values(), keyless.get(place, -1)]) + 1)
     new = rows if len(numbers) == len(rows) else rows.take(pa.array(numbers, pa.int64()))
     return new.append_column(ATTEMPT, pa.array(attempts, pa.int32()))
+
+
+def _codes(rows: pa.Table) -> pa.ChunkedArray:
+    """Return a number of each element, which those with one place share; NULL without a place."""
+    partition = pc.coalesce(rows["partition"], pa.scalar(0, pa.int32()))
+    codes = pc.coalesce(rows["offset"], rows["number"])
+    for other in (partition, rows["element"]):
+        codes = pc.add(pc.multiply(codes, _PRIME), other)
+    return codes
 
 
 def _held(

@@ -14,7 +14,8 @@ import pytest
 
 import changewire.arrow as cwa
 from changewire.engines.arrow.batches import BATCH_BYTES, batches, to_batch
-from changewire.engines.stream.batch import to_batch as of_stream
+from changewire.engines.stream.batch import Records
+from changewire.engines.stream.source import Place
 from changewire.framing import FramingError, Position, Record
 from changewire.framing.record import Lines
 from changewire.framing.shapes import read_together
@@ -89,7 +90,9 @@ def test_times_beyond_the_years_of_tables_are_null() -> None:
     messages: Any = [_message(time) for time in TIMES]
     column = pa.table({"value": [b"{"] * len(TIMES), "timestamp": pa.array(TIMES, pa.int64())})
     letters = cwa.decode(column, format="aerospike-json").dead_letters.read_all()
-    for found in (to_batch(records), of_stream(messages), letters):
+    of_stream = Records()
+    of_stream.add(Place("t", 0), messages)
+    for found in (to_batch(records), of_stream.batch(), letters):
         shown = [str(time) for time in found.column("timestamp").to_pylist()]
         assert shown[:2] == ["0001-01-01 00:00:00+00:00", "9999-12-31 23:59:59.999000+00:00"]
         assert {*shown[2:]} == {"None"}

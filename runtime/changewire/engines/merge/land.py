@@ -163,12 +163,13 @@ class Landing:
         if self._routing is None:
             return
         chosen = chosen_rows(new, self._routing)
-        changes = chosen.filter(pc.equal(chosen["kind"], CHANGE))
-        number, keyless = len(changes), changes["key"].null_count
+        is_change = pc.equal(chosen["kind"], CHANGE)
+        is_keyless = pc.and_(is_change, pc.is_null(chosen["key"]))
+        number, keyless = (pc.sum(which).as_py() or 0 for which in (is_change, is_keyless))
         check_keys(
             (number, keyless),
             self._decode_options.key_columns,
-            lambda: columns_of(changes),
+            lambda: columns_of(chosen.filter(is_change)),
             has_tables=self.has_keys,
         )
         self.has_keys = self.has_keys or keyless < number

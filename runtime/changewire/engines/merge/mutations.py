@@ -175,11 +175,11 @@ def newest(found: pa.Table) -> pa.Table:
     Sorting is stable, and what a change deletes comes before what it writes.
     """
     by: list[Any] = [("key", "ascending"), *((name, "descending") for name in ORDER)]
-    ordered = found.sort_by(by)
-    keys = ordered["key"].combine_chunks()
+    order = pc.sort_indices(found, by)
+    keys = found["key"].take(order).combine_chunks()
     is_other = pc.not_equal(keys.slice(1), keys.slice(0, max(len(keys) - 1, 0)))
     first = pa.array([True] * min(len(keys), 1), pa.bool_())
-    return ordered.filter(pa.chunked_array([first, is_other]))
+    return found.take(order.filter(pa.concat_arrays([first, is_other])))
 
 
 def with_order(found: pa.Table, holds: Callable[[Order, str, str], bool]) -> pa.Table:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from changewire.engines.decode import Decoder
 from changewire.engines.layout import INPUT_COLUMNS
@@ -15,7 +18,7 @@ from changewire.engines.stream.options import LocalStream
 from changewire.engines.stream.positions import Positions
 from changewire.engines.stream.reader import TopicReader
 from changewire.engines.stream.source import Place
-from changewire.engines.times import shown_time
+from changewire.engines.times import shown_times
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -41,12 +44,15 @@ class Batch:
     Attributes:
         messages: How many messages they are of.
         rows: The rows, in parts.
-        newest: Time of the newest message, in milliseconds since 1970; None without one.
+        size: Their bytes.
+        newest: Time of the newest message, in milliseconds since 1970; None without one that a
+            table can show.
         seconds: How long reading and decoding took, without waiting for messages.
     """
 
     messages: int = 0
     rows: list[pa.RecordBatch] = field(default_factory=list)
+    size: int = 0
     newest: int | None = None
     seconds: float = 0.0
 
@@ -64,7 +70,7 @@ class Gathering:
         """Take what is read, and how far."""
         self._reader, self._positions, self._decoder = reader, positions, decoder
         self._options = options
-        self._pending: list[Message] = []
+        self._pending = Records()
         self._size, self._at_once = 0, 1
 
     def __call__(self, is_over: Callable[[], bool]) -> Batch:
@@ -91,22 +97,21 @@ class Gathering:
 
     def _is_full(self, batch: Batch) -> bool:
         messages = batch.messages + len(self._pending)
-        size = sum(part.nbytes for part in batch.rows)
-        return messages >= self._options.batch_size or size >= _BATCH_BYTES
+        return messages >= self._options.batch_size or batch.size >= _BATCH_BYTES
 
     def _read(self, most: int) -> int:
         """Read messages, and return how many the log lacks."""
         positions, before = self._positions, len(self._pending)
         found = self._reader.read(min(most, self._at_once))
-        sizes = [_size_of(message) for message in found.messages]
+        sizes = [*map(_size_of, found.messages)]
+        self._size += sum(sizes)
         if sizes:  # the next ones may be as large
             self._at_once = max(_PART_BYTES // max(sizes), 1)
-        for message, size in zip(found.messages, sizes, strict=True):
-            place = Place(message.topic() or "", message.partition() or 0)
-            if positions.take(place, message.offset() or 0):
-                self._pending.append(message)
-                self._size += size
-            elif positions.is_done(place):
+        for of, run in groupby(found.messages, _place_of):
+            place, messages = Place(*of), [*run]
+            wanted = positions.take(place, [message.offset() or 0 for message in messages])
+            self._pending.add(place, messages[wanted])
+            if positions.is_done(place):
                 self._reader.pause(place)
         for place, end in found.ends.items():
             positions.reach(place, end)
@@ -121,39 +126,59 @@ class Gathering:
         self._reader.assign(self._positions.unread)
 
     def _decode(self, batch: Batch) -> None:
-        if not self._pending:
+        if not len(self._pending):
             return
-        messages, self._pending, self._size = self._pending, [], 0
-        records = to_batch(messages)
-        batch.messages += len(messages)
-        batch.rows += self._decoder(records)
-        times = (found[1] for found in map(_time_of, messages) if found[0] != _NO_TIME)
-        newest = max(times, default=None)
-        if newest is not None:
-            batch.newest = max(newest, batch.newest or newest)
+        records = self._pending.batch()
+        self._pending, self._size = Records(), 0
+        batch.messages += len(records)
+        for rows in self._decoder(records):
+            batch.rows.append(rows)
+            batch.size += rows.nbytes
+        microseconds = pc.max(records.column("timestamp").cast(pa.int64())).as_py()
+        if microseconds is not None:
+            newest = microseconds // 1000
+            batch.newest = newest if batch.newest is None else max(newest, batch.newest)
 
 
-def to_batch(messages: Sequence[Message]) -> pa.RecordBatch:
-    """Return messages as a batch of the columns that are decoded."""
-    times = map(_time_of, messages)
-    columns: dict[str, list[Any]] = {
-        "value": [message.value() for message in messages],
-        "key": [message.key() for message in messages],
-        "topic": [message.topic() for message in messages],
-        "partition": [message.partition() for message in messages],
-        "offset": [message.offset() for message in messages],
-        "timestamp": [None if kind == _NO_TIME else shown_time(at) for kind, at in times],
-        "headers": [_headers_of(message) for message in messages],
-    }
-    nothing = [None] * len(messages)
-    return pa.RecordBatch.from_pydict(
-        {name: pa.array(columns.get(name, nothing), kind) for name, kind in INPUT_COLUMNS.items()}
-    )
+class Records:
+    """Messages by the columns that are decoded, without the client's objects.
+
+    To hold thousands of these costs more than to read them: the garbage collector visits each.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a message."""
+        self._columns: dict[str, list[Any]] = {name: [] for name in (*Place._fields, *_READ)}
+
+    def __len__(self) -> int:
+        """Return how many messages they are."""
+        return len(self._columns["value"])
+
+    def add(self, place: Place, messages: Sequence[Message]) -> None:
+        """Add messages of a partition."""
+        for name, value in place._asdict().items():
+            self._columns[name] += [value] * len(messages)
+        for name, read in _READ.items():
+            self._columns[name] += map(read, messages)
+
+    def batch(self) -> pa.RecordBatch:
+        """Return them as a batch of the columns that are decoded."""
+        times = pa.array(self._columns["timestamp"], pa.int64()).cast(pa.timestamp("ms", "UTC"))
+        columns = {**self._columns, "timestamp": shown_times(times)}
+        nothing = [None] * len(self)
+        return pa.RecordBatch.from_pydict(
+            {n: pa.array(columns.get(n, nothing), kind) for n, kind in INPUT_COLUMNS.items()}
+        )
 
 
-def _time_of(message: Message) -> tuple[int, int]:
-    """Return the kind of a message's time, and the time in milliseconds."""
-    return message.timestamp()
+def _time_of(message: Message) -> int | None:
+    """Return the time of a message, in milliseconds since 1970; None without one."""
+    kind, time = message.timestamp()
+    return None if kind == _NO_TIME else time
+
+
+def _place_of(message: Message) -> tuple[str, int]:
+    return message.topic() or "", message.partition() or 0
 
 
 def _size_of(message: Message) -> int:
@@ -166,3 +191,11 @@ def _size_of(message: Message) -> int:
 def _headers_of(message: Message) -> list[dict[str, Any]] | None:
     found: Any = message.headers()
     return [{"key": key, "value": value} for key, value in found] if found else None
+
+
+_READ: Final[Mapping[str, Callable[[Message], Any]]] = {
+    **{name: methodcaller(name) for name in ("value", "key", "offset")},
+    "timestamp": _time_of,
+    "headers": _headers_of,
+}
+"""How further columns of a message are read."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from changewire.engines.errors import OutputError, OwnerError, StreamError
@@ -126,17 +127,20 @@ class Positions:
         self._say(f"{place}: the partition is gone, {lost} offsets unread")
         return lost
 
-    def take(self, place: Place, offset: int) -> bool:
-        """Whether a record is wanted: the log does not have it, and it is not beyond the end."""
-        if offset < self.next[place]:
-            return False
+    def take(self, place: Place, offsets: Sequence[int]) -> slice:
+        """Return which records are wanted, by their offsets in order.
+
+        The log does not have them, and they are not beyond the end.
+        """
         end = self.ends.get(place)
-        if end is not None and offset >= end:
+        first = bisect_left(offsets, self.next[place])
+        last = len(offsets) if end is None else bisect_left(offsets, end)
+        if first < last:
+            self._advance(place, offsets[last - 1] + 1)
+            self.gaps -= last - first  # these have a record
+        if end is not None and last < len(offsets):
             self._advance(place, max(end, self.next[place]))
-            return False
-        self._advance(place, offset)
-        self.next[place] = offset + 1
-        return True
+        return slice(first, last)
 
     def reach(self, place: Place, offset: int) -> None:
         """Take note that a partition has no record before an offset that was not read."""

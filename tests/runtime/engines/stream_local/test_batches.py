@@ -78,3 +78,15 @@ def test_large_messages_make_small_batches(
     assert reader.asked[0] == 1
     assert max(reader.asked) == largest
     assert messages <= batch.messages <= messages + 4
+
+
+def test_the_newest_time_is_one_that_tables_show(tmp_path: Path) -> None:
+    """A client may send any time: one of the year 300,000 says nothing of the lag."""
+    times = {(1, 5): 5, (1, 2**53): None, (0, -1): None, (1, -7): -7}
+    for time, newest in times.items():
+        reader: Any = Endless({A: Bounds(0, 10)}, {"value": b".", "timestamp": time})
+        options = LocalStream(str(tmp_path), DecodeOptions(FORMAT), batch_size=10)
+        found = positions(tmp_path)
+        found.add([A], reader)
+        decoder: Any = as_they_are
+        assert Gathering(reader, found, decoder, options)(lambda: False).newest == newest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -76,3 +77,24 @@ def test_starts_are_those_of_partitions_that_are_read(
         positions(tmp_path, startingOffsets=starts).add(places, reader)
     begun(tmp_path, reader)
     assert positions(tmp_path, startingOffsets=starts).add(places, reader) == places
+
+
+def test_records_are_wanted_as_if_they_came_one_by_one(tmp_path: Path) -> None:
+    """Some are in the log already, some lie beyond the end, and offsets lack records."""
+    draw = Random(7)  # noqa: S311 - a test, no secret
+    for _ in range(300):
+        at, end = draw.randrange(20), draw.choice([None, draw.randrange(30)])
+        found = positions(tmp_path)
+        found.next[A] = at
+        if end is not None:
+            found.ends[A] = end
+        wanted: list[int] = []
+        offsets = sorted(draw.sample(range(40), draw.randrange(1, 20)))
+        cut = draw.randrange(len(offsets) + 1)
+        for some in (offsets[:cut], offsets[cut:]):
+            wanted += some[found.take(A, some)]
+        last = offsets[-1] + 1
+        read = range(at, max(at, last if end is None else min(last, max(end, at))))
+        assert wanted == [one for one in offsets if one in read]
+        assert found.next[A] == read.stop
+        assert found.gaps == len(read) - len(wanted)
