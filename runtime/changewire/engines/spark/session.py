@@ -90,8 +90,7 @@ def local_settings() -> dict[str, str]:
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         # What Spark gives a worker at once; its own default is 256 MiB.
         "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
-        # Its own default, INT96, has no zone, and other readers know it from 1677 to 2262 only.
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        **TIMES,
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
@@ -113,6 +112,10 @@ def accumulator(
     with _numbering:
         return spark.sparkContext.accumulator(value, param)
 
+
+TIMES: Final = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
+"""How times are written: INT96, Spark's default, has no zone, and readers that take it for
+nanoseconds, as delta-rs does, know it from 1677 to 2262 only."""
 
 INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",

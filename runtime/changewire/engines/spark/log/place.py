@@ -16,6 +16,7 @@ from changewire.engines.options import LOG_FORMATS
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.python import check_python
+from changewire.engines.spark.session import TIMES, changed
 from changewire.engines.typed.types import differing
 from changewire.tables.names import is_path
 from changewire.tested import RELEASES, ran_with
@@ -122,6 +123,21 @@ class LogPlace:
         reader = spark.readStream.format(self.table_format).options(**STREAMED[self.table_format])
         return completed(reader.load(self.target) if self.is_path else reader.table(self.target))
 
+    def is_cut(self, spark: SparkSession) -> bool:
+        """Whether a new stream would lack rows: snapshots expired, and Iceberg starts behind them.
+
+        Its source reads what each snapshot since the oldest one appended.
+        """
+        if self.table_format != "iceberg":
+            return False
+        spark.catalog.refreshTable(self.target)
+        refs, snapshots = (spark.table(f"{self.target}.{name}") for name in ("refs", "snapshots"))
+        parents = {one["snapshot_id"]: one["parent_id"] for one in snapshots.collect()}
+        at = next((one["snapshot_id"] for one in refs.where("name = 'main'").collect()), None)
+        while at in parents:
+            at = parents[at]
+        return at is not None
+
     def create(self, spark: SparkSession, columns: StructType) -> None:
         """Make it, or check that it can take rows of some columns."""
         if not self.check(spark, columns):
@@ -131,7 +147,8 @@ class LogPlace:
         """Append rows in one commit, with options of the format."""
         writer = rows.write.format(self.table_format).mode("append")
         writer = writer.options(**self.options(rows), **(options or {}))
-        writer.save(self.target) if self.is_path else writer.saveAsTable(self.target)
+        with changed(rows.sparkSession, TIMES):
+            writer.save(self.target) if self.is_path else writer.saveAsTable(self.target)
 
     def append(self, rows: DataFrame, query: str, batch: int) -> None:
         """Append rows in one commit; nothing if it has the batch of the query already.

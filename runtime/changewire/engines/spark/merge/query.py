@@ -20,6 +20,7 @@ from changewire.engines.options import (
     asked,
 )
 from changewire.engines.spark.decode import DecodedFrames, check_positions, mapped
+from changewire.engines.spark.jvm import cloned_session
 from changewire.engines.spark.log.land import KeyRule, Landing, start_landing
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import log_rows
@@ -27,7 +28,7 @@ from changewire.engines.spark.merge.batch import LogMerger
 from changewire.engines.spark.merge.from_log import is_chosen
 from changewire.engines.spark.merge.options import ApplyOptions, apply_options
 from changewire.engines.spark.merge.part import QueryTables
-from changewire.engines.spark.merge.resume import PROGRESS
+from changewire.engines.spark.merge.resume import PROGRESS, next_batch
 from changewire.engines.spark.stream.identity import identity
 from changewire.engines.spark.stream.queries import TableQueries
 from changewire.engines.spark.types import ROWS
@@ -195,6 +196,8 @@ def start_applying(
     """Start the query that merges a log into the tables of a query."""
     progress = f"{options.checkpoint}/{PROGRESS}"
     merger = LogMerger(QueryTables(query, options), progress, listener)
+    if options.log.is_cut(spark) and not next_batch(spark, progress):
+        merger(options.log.read(cloned_session(spark) or spark), 0)
     writer = options.log.stream(spark).writeStream.foreachBatch(merger)
     if trigger is not None:
         writer = writer.trigger(**trigger)

@@ -27,18 +27,23 @@ def log_of_tables(spark: SparkSession, log: LogPlace, checkpoint: str) -> DataFr
     It is the whole log if the checkpoint has no batch.
     """
     whole, progress = log.read(spark), f"{checkpoint}/{PROGRESS}"
-    try:
-        commits = spark.read.text(f"{progress}/commits").select("_metadata.file_name")
-        batches = [int(one["file_name"]) for one in commits.distinct().collect()]
-    except AnalysisException:
-        return whole
-    found = applied_log(spark, log, progress, max(batches, default=-1) + 1)
+    found = applied_log(spark, log, progress, next_batch(spark, progress))
     if found is None:
         return whole
     # Why a change is refused is appended after its batch.
     # What is refused, and what a replay merged and appended, is in later versions.
     is_later = (F.col("kind") == REFUSED) | (F.col(ATTEMPT) > 0)
     return found.where(~is_later).unionByName(whole.where(is_later))
+
+
+def next_batch(spark: SparkSession, progress: str) -> int:
+    """Return the number of the batch that comes next, by a query's own checkpoint."""
+    try:
+        commits = spark.read.text(f"{progress}/commits").select("_metadata.file_name")
+        batches = [int(one["file_name"]) for one in commits.distinct().collect()]
+    except AnalysisException:
+        return 0
+    return max(batches, default=-1) + 1
 
 
 def applied_log(spark: SparkSession, log: LogPlace, progress: str, batch: int) -> DataFrame | None:

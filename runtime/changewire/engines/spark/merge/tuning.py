@@ -9,7 +9,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from changewire.engines.spark.merge.table import SparkTable
-from changewire.engines.spark.session import ADAPTIVE, changed, is_remote
+from changewire.engines.spark.session import ADAPTIVE, TIMES, changed, is_remote
 
 SHUFFLE: Final = "spark.sql.shuffle.partitions"
 SNAPSHOT: Final = "spark.databricks.delta.snapshotPartitions"
@@ -18,6 +18,7 @@ _SETTINGS: Final = {
     "spark.sql.variable.substitute": "false",
     # Plans of batches take longer with it than they gain.
     ADAPTIVE: "false",
+    **TIMES,
 }
 _CHANGES: Final = 10_000
 _BYTES: Final = 2**24

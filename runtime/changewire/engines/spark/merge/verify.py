@@ -11,8 +11,11 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 from changewire.engines.applied import keeps_deleted
+from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import ROW, unpacked
 from changewire.engines.settings import Deletes
+from changewire.engines.spark.cause import GONE, full_text
+from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
 from changewire.engines.spark.merge.constraints import is_char
@@ -31,6 +34,9 @@ from changewire.tables.names import Target, template_of
 from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
 
+_CLEANED_UP: Final = (
+    "the version that the tables have was cleaned up; start the query, or verify without checkpoint"
+)
 _TEXTS: Final = ("table", "fault", "key", "expected", "actual")
 
 
@@ -74,6 +80,10 @@ def verify(
         ``key``, and ``expected`` and ``actual`` rows, all JSON text; and the order of the change
         that the row should be from: ``major``, ``minor``, ``topic``, ``partition``, ``offset`` and
         ``element``, of a row that should be deleted those of its delete. No rows: all is right.
+
+    Raises:
+        ValueError: An argument is not valid.
+        OutputError: The version of the log that the tables of a checkpoint have was cleaned up.
     """
     routing = Routing(
         template_of(target),
@@ -84,7 +94,12 @@ def verify(
     place = LogPlace(log, table_format)
     rows = place.read(spark) if checkpoint is None else log_of_tables(spark, place, checkpoint)
     rows = of_target(rows, target)
-    known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
+    try:
+        known = known_log(rows, routing, with_truncates=apply_truncates, table_format=table_format)
+    except RAISED as error:
+        if not GONE.search(full_text(error)):
+            raise
+        raise OutputError(f"{log}: {_CLEANED_UP}") from None
     needs = needs_of(rows)
     parts = [
         _faults(one, table_log(rows, needs, known, routing, one), table_format, deletes)
