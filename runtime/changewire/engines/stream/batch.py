@@ -143,7 +143,7 @@ class Gathering:
 class Records:
     """Messages by the columns that are decoded, without the client's objects.
 
-    To hold thousands of these costs more than to read them: the garbage collector visits each.
+    To keep thousands of these costs more than to read them: the garbage collector visits each.
     """
 
     def __init__(self) -> None:
