@@ -15,6 +15,7 @@ from changewire.codec.wire import REFUSALS, Wire, too_deep
 from changewire_messages.support import Alone, Extra, key_token
 
 _EXPECTED = "a value that the encoding represents exactly"
+_DIGITS = 20  # more than indices have; Python refuses to read thousands
 _NEW_PLACE = "a new property of an object of the message, or the next position of an array"
 
 
@@ -99,6 +100,13 @@ def as_sent(issue: Issue, model: object) -> Issue:
 
 def value_at(model: object, pointer: str) -> Any:
     """Return the value of a model at a JSON Pointer; UNSET if the pointer leads nowhere."""
+    while pointer and isinstance(model, (list, tuple)):  # no look at each: there may be many
+        items = cast("list[Any]", model)
+        token, slash, rest = pointer[1:].partition("/")
+        index = int(token) if token.isdecimal() and len(token) < _DIGITS else len(items)
+        if index >= len(items) or str(index) != token:
+            return msgspec.UNSET
+        model, pointer = items[index], slash + rest
     if not pointer:
         return model
     for step, child in _children(model):

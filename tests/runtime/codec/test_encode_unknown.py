@@ -1,8 +1,10 @@
 """`encode` puts unknown properties and unknown bins back where they were, or refuses to."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
+from msgspec import structs
 
 import changewire as cw
 from changewire_messages import aerospike_json as aero
@@ -41,6 +43,9 @@ def refusal(model: object) -> cw.Issue:
         "/bins/0/type",
         "/bins/1/new",
         "/bins/-1/new",
+        "/bins/00/new",
+        "/bins/\u0660/new",
+        f"/bins/{'1' * 5000}/new",
         "/bins/x/new",
         "/bins/new",
         "/key/new",
@@ -72,6 +77,27 @@ def test_extra_that_leads_to_a_new_place(pointer: str) -> None:
     model = write(aero.IntBin(name="a", value=1), extra=Extra({pointer: {"x": [None]}}))
     assert CODEC.decode(CODEC.encode(model)) == model
     assert CODEC.decode_all(CODEC.encode([model, model])) == [model, model]
+
+
+def test_unknown_properties_of_many_bins_take_no_look_at_all_bins_each() -> None:
+    """The time to encode them, or to refuse each bin, grows with their number, not its square."""
+
+    class Bins(list[Any]):
+        looks = 0
+
+        def __iter__(self) -> Iterator[Any]:
+            self.looks += 1
+            return super().__iter__()
+
+    count = 100
+    bins = Bins(aero.IntBin(name=f"b{i}", value=1) for i in range(count))
+    extra = Extra({f"/bins/{i}/new": 1 for i in range(count)})
+    CODEC.encode(structs.replace(write(extra=extra), bins=bins))
+    wrong = Bins(aero.IntBin(name=f"b{i}", value=cast("Any", "x")) for i in range(count))
+    with pytest.raises(cw.EncodeError) as caught:
+        CODEC.encode(structs.replace(write(), bins=wrong))
+    assert (len(caught.value.issues), caught.value.issues[-1].actual) == (count, "x")
+    assert max(bins.looks, wrong.looks) < 10
 
 
 @pytest.mark.parametrize("word", ["str", "int", "blob", "list"])
