@@ -11,6 +11,7 @@ _MODULES: Final = {
     "diff": "compat.diff",
     "project": "project",
     "row_type": "row_type",
+    "title_problem": "names",
 }
 
 

@@ -10,6 +10,7 @@ from changewire.infer.profile import ARRAY, NULL, OBJECT, Profile
 Node = dict[str, Any]
 
 _WORDS: Final = re.compile(r"[^A-Za-z0-9]+")
+_NO_LETTERS: Final = re.compile(r"\A[^A-Za-z]+")
 _ROW: Final = "To be written: the meaning of a row."
 _OBJECT: Final = "To be written: the meaning of the object."
 _COLUMN: Final = "To be written: the meaning of the column."
@@ -26,8 +27,8 @@ _EXAMPLES: Final[Mapping[str, Any]] = {
 
 def class_name(text: str) -> str:
     """Return a name for a class: CamelCase in ASCII; empty if there are no letters for it."""
-    words = [word for word in _WORDS.split(text) if word]
-    return "".join(word[0].upper() + word[1:] for word in words).lstrip("0123456789")
+    words = [word for word in _WORDS.split(_NO_LETTERS.sub("", text)) if word]
+    return "".join(word[0].upper() + word[1:] for word in words)
 
 
 class Drafter:

@@ -75,7 +75,7 @@ class Observer:
         heading = f"Drafted from {rows.count:,} images of rows of {name!a}."
         if rows.is_map:
             raise ValueError(f"rows of {name!a} have more columns than a table has")
-        wanted = title or class_name(name.rpartition(".")[2]) or _TITLE
+        wanted = title or _title(name.rpartition(".")[2])
         schema = _corrected(rows, wanted, heading, show_values=show_values)
         return Draft(schema, name, rows.count, self.rejected)
 
@@ -150,6 +150,12 @@ def infer(
 def _name(source: Source) -> str:
     names = (source.database, source.schema, source.table)
     return ".".join(name for name in names if name is not None) or source.system
+
+
+def _title(table: str) -> str:
+    """Return the title of the rows of a table, which the generator takes."""
+    title = class_name(table) or _TITLE
+    return f"{title}{_TITLE}" if generator_part("title_problem", "infer needs")(title) else title
 
 
 def _corrected(rows: Profile, title: str, heading: str, *, show_values: bool) -> dict[str, Any]:

@@ -257,7 +257,23 @@ def test_one_table_is_drafted() -> None:
 def test_a_title_that_no_class_can_have_is_refused() -> None:
     """The generator's reason is the error's."""
     with pytest.raises(ValueError, match="no schema for such rows: the title 'Any'"):
-        drafted([write({"a": 1}, "any")])
+        drafted([write({"a": 1}, "any")], title="Any")
+
+
+@pytest.mark.parametrize(
+    ("table", "title"),
+    [
+        ("orders_v2", "OrdersV2"),
+        ("2orders", "Orders"),
+        ("2024_1a", "A"),
+        ("123", "Row"),
+        ("any", "AnyRow"),
+        ("none", "NoneRow"),
+    ],
+)
+def test_any_table_has_a_title(table: str, title: str) -> None:
+    """The title that is made of the table's name is one that a class can have."""
+    assert drafted([write({"a": 1}, table)])["title"] == title
 
 
 @pytest.mark.parametrize(
