@@ -71,7 +71,10 @@ def test_a_row_that_breaks_a_rule_has_every_issue(user: Any) -> None:
         cw.row({"name": object()}, user)
 
 
-@pytest.mark.parametrize("kind", [int, packed.Delete, cw.aerospike_json.Message])
+_OTHERS = (cw.aerospike_json.Message, cw.aerospike_json.Key)
+
+
+@pytest.mark.parametrize("kind", [int, None, packed.Delete, *_OTHERS])
 def test_only_models_of_schemas_are_read(kind: Any) -> None:
     """Anything else is wrong usage, and said to be so."""
     with pytest.raises(TypeError, match="is not a model of a JSON schema of rows"):

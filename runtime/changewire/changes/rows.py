@@ -69,9 +69,11 @@ def _with_texts(value: Any, kind: inspect.Type) -> Any:
 @cache
 def _reader(kind: Any) -> tuple[Codec, inspect.Type]:
     """Return the codec of a model, and its type."""
-    package = kind.__module__.removesuffix(".models")
-    module: Any = import_module(package) if package != kind.__module__ else None
+    path = getattr(kind, "__module__", "")
+    package = path.removesuffix(".models")
+    module: Any = import_module(package) if package != path else None
     name = getattr(kind, "__name__", str(kind))
-    if name not in getattr(module, "DIGESTS", ()) or module.ENCODING != "json":
+    is_model = name in getattr(module, "DIGESTS", ()) and module.ENCODING == "json"
+    if not is_model or kind.__struct_config__.array_like:
         raise TypeError(f"{name} is not a model of a JSON schema of rows")
     return Codec(GeneratedFamily(module, name)), inspect.type_info(kind)

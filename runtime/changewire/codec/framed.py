@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from changewire.codec.issues import Issue
+from changewire.codec.wire import Data, bytes_of
 from changewire.msgpack_heads import ARRAYS
 
 PREFIX_BYTES: Final = 5
@@ -36,8 +37,9 @@ def framing_issue(data: bytes, rule: str, what: str = "a message") -> Issue | No
     return None
 
 
-def without_prefix(data: bytes) -> bytes:
+def without_prefix(data: Data) -> bytes:
     """Return what follows the prefix of a schema registry; bytes without one as they are."""
+    data = bytes_of(data)
     is_framed = data.startswith(_ZERO) and len(data) >= PREFIX_BYTES
     return data[PREFIX_BYTES:] if is_framed else data
 

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from changewire.codec import CodecError, DecodeError, Issue, codec_for
 from changewire.codec.framed import without_prefix
 from changewire.codec.unclaimed import UNKNOWN
+from changewire.codec.wire import is_data
 from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import (
     Deserializer,
@@ -80,7 +81,7 @@ class ChangewireDeserializer(Deserializer):
         header: SchemaHeader | None = None
         try:
             header = _header_in(ctx, self.format, is_key=is_key)
-            data = without_prefix(value) if self._strips else value
+            data = without_prefix(value) if self._strips and is_data(value) else value
             return self._read(data, header, is_key=is_key)
         except CodecError as error:
             refusal = error

@@ -55,7 +55,8 @@ def parse(value: bytes | str | None) -> SchemaHeader | None:
 def read(ctx: SerializationContext, name: str) -> bytes | str | None:
     """Return the value of a header, the last one of its name; None without one."""
     headers: Any = ctx.headers or {}
-    return dict(headers).get(name)
+    value = dict(headers).get(name)
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
 def write(ctx: SerializationContext | None, name: str, header: SchemaHeader) -> None:

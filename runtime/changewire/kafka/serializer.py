@@ -6,6 +6,7 @@ from typing import Any
 from changewire.changes.contradictions import options_of
 from changewire.codec import CodecError
 from changewire.codec.framed import without_prefix
+from changewire.codec.wire import is_data
 from changewire.kafka.error import MessageRejectedError
 from changewire.kafka.interface import (
     Headers,
@@ -85,7 +86,7 @@ class ChangewireSerializer(Serializer):
             return None
         is_key = is_key_in(ctx, default=self._is_key)
         messages = messages_of(self.format, is_key=is_key)
-        if self._strips and isinstance(obj, bytes):
+        if self._strips and is_data(obj):
             obj = without_prefix(obj)
         try:
             data, model = messages.written(obj)

@@ -220,6 +220,18 @@ def test_tables_with_one_name_are_told_apart() -> None:
             cwa.trace(log, {"id": 1}, table=table)
 
 
+@pytest.mark.parametrize("wrong", [None, 5, "text"])
+def test_what_is_no_key_or_no_name_is_said_to_be_so(wrong: Any) -> None:
+    """Wrong usage is a TypeError that names the argument, and shows no value."""
+    log = log_of(placed(change()))
+    with pytest.raises(TypeError, match=f"a key is a mapping .*, not {type(wrong).__name__}"):
+        cwa.trace(log, wrong)
+    table: Any = None if wrong == "text" else wrong
+    for query in (cwa.history, cwa.current):
+        with pytest.raises(TypeError, match="table is the name of a table, not "):
+            query(log, table=table)
+
+
 def test_keys_that_name_one_row_have_one_history() -> None:
     """Numbers are what they are worth, however they are written."""
     changes = log_of(placed(change(key=1, a=1), change(key=1.0, sequence=2, a=2)))

@@ -188,6 +188,14 @@ def test_the_last_header_counts() -> None:
     assert ChangewireDeserializer()(WRITE, context(headers)) == cw.decode(WRITE)
 
 
+def test_a_header_may_be_any_bytes() -> None:
+    """The value of a header is read from a bytearray and a memoryview, too."""
+    name, value = header_of(WRITE)
+    for data in (bytearray(value), memoryview(value)):
+        headers: Any = [(name, data)]
+        assert ChangewireDeserializer()(WRITE, context(headers)) == cw.decode(WRITE)
+
+
 def test_records_without_headers() -> None:
     """Without a header the message says its format; a key cannot, so that is an error."""
     for ctx in (None, context(None), context([]), context([(HEADERS[False], None)])):

@@ -64,6 +64,8 @@ def table_log(log: LogRows, table: str) -> TableLog:
 
     A ValueError names several tables that have the name.
     """
+    if not isinstance(table, str):
+        raise TypeError(f"table is the name of a table, not {type(table).__name__}")
     attempts: Attempts = {}
     parts = logged(log, (CHANGE, CONTROL, REFUSED), attempts)
     rows = (row for part in parts for row in rows_in(_of_table(part, table)))
