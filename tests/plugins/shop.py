@@ -68,6 +68,7 @@ FILES: dict[str, Any] = {
         "properties": {
             "name": described({"type": ["string", "null"]}),
             "age": described({"type": "integer", "minimum": 0}),
+            "score": described({"type": "number"}),
             "since": described({"type": "string", "format": "date-time"}),
             "photo": described({"type": "string", "contentEncoding": "base64"}),
             "paid": described({"type": "array", "items": {"type": ["string", "null"]}}),

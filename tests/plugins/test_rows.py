@@ -59,6 +59,33 @@ def test_a_decimal_is_text_where_the_schema_says_text(user: Any) -> None:
     assert (found.paid, found.rates, found.cart.total) == (["0.10", None], {"a": "0.10"}, "0.10")
 
 
+def test_a_decimal_is_text_where_the_schema_allows_any_value(user: Any) -> None:
+    """As in the log: no digit is lost in a column that has no type, or that the schema lacks."""
+    wide, far = Decimal("12345678901234567890.10"), Decimal("1E+400")
+    more = {"wide": wide, "list": [wide, {"far": far}], "map": {"far": [far]}, "double": 0.5}
+    found = cw.row({"name": far, "score": wide, **more}, user)
+    texts = {"/list": [str(wide), {"far": "1E+400"}], "/map": {"far": ["1E+400"]}, "/double": 0.5}
+    assert dict(found.extra) == {"/wide": str(wide), **texts}
+    assert (found.name, found.score) == ("1E+400", float(wide))
+
+
+@pytest.mark.parametrize(
+    ("row", "pointer"),
+    [
+        ({"score": Decimal("-1E+400")}, "/score"),
+        ({"cart": {"total": Decimal("1E+400"), "a/b": [1, object()]}}, "/cart/a~1b/1"),
+        (5, ""),
+    ],
+)
+def test_a_value_that_no_model_can_have_has_its_place(user: Any, row: Any, pointer: str) -> None:
+    """A number beyond binary64 in a column of numbers, and what is no JSON."""
+    with pytest.raises(cw.DecodeError) as caught:
+        cw.row(row, user)
+    assert [(issue.pointer, issue.code) for issue in caught.value.issues] == [
+        (pointer, "not-encodable")
+    ]
+
+
 def test_a_row_that_breaks_a_rule_has_every_issue(user: Any) -> None:
     """The error names columns and rules, and shows no value."""
     with pytest.raises(cw.DecodeError) as caught:
