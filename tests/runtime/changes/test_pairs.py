@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.runtime.changes.dataworks import change
 from tests.runtime.changes.lindorm import change as lindorm_change
+from tests.runtime.tables.histories import applied, placed, rows
 
 import changewire as cw
 
@@ -97,18 +98,36 @@ def test_updates_of_the_initial_load_are_no_halves() -> None:
 
 
 def test_the_same_key_goes_first() -> None:
-    """Of several updates with one number those of the same key belong together."""
+    """Of updates with one number those of the same key belong together, then the only others."""
     found = paired(before(key=1), before(key=2), after(key=2), after(key=1))
     assert [(c.before, c.after) for c in found] == [({"id": 2},) * 2, ({"id": 1},) * 2]
-    found = paired(before(key=1), before(key=2), after(key=3))
-    assert [(c.before, c.after) for c in found] == [({"id": 1}, {"id": 3}), ({"id": 2}, None)]
+    found = paired(before(key=1), before(key=2), after(key=3), after(key=1))
+    assert [(c.before, c.after) for c in found] == [({"id": 1},) * 2, ({"id": 2}, {"id": 3})]
 
 
-def test_duplicates_are_joined_with_each_other() -> None:
-    """A topic may repeat messages: each row before finds one row after."""
-    found = paired(before(), before(), after(), after())
-    assert len(found) == 2
-    assert found[0] == found[1] == paired(before(), after())[0]
+def test_rows_that_may_be_either_are_not_joined() -> None:
+    """Nothing says which row a new key had, so the halves stay as they are."""
+    alone = [before(key=1), before(key=2), after(key=3)]
+    assert paired(*alone) == alone
+
+
+def test_a_repeated_half_is_joined_with_no_other_row() -> None:
+    """A topic may repeat messages: one that waits, or was joined, comes at once as it is."""
+    (once,) = paired(before(), after())
+    assert paired(before(), before(), after(), after()) == [before(), once, after()]
+    (moved,) = paired(before(key=2), after(key=3))
+    found = paired(before(), after(), before(), after(key=3), before(key=2))
+    assert found == [once, before(), moved]
+
+
+@given(order=st.permutations([0, 0, 1, 2, 3]), key=st.sampled_from([1, 3]))
+def test_tables_have_the_same_rows_with_joined_halves(order: list[int], key: int) -> None:
+    """One statement changes or moves the first row, and moves the second; a half comes twice."""
+    halves = [before(key=1), after(key=key), before(key=2), after(key=4)]
+    changes = [*map(insert, (1, 2)), *(halves[number] for number in order)]
+    changes[:2] = [replace(one, sequence=cw.Sequence(major=0, minor=1)) for one in changes[:2]]
+    tables, _ = applied(placed(*cw.pair(changes)))
+    assert [row["id"] for row in rows(tables, "users")] == [key, 4]
 
 
 def test_places() -> None:
