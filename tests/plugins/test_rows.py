@@ -59,6 +59,26 @@ def test_a_decimal_is_text_where_the_schema_says_text(user: Any) -> None:
     assert (found.paid, found.rates, found.cart.total) == (["0.10", None], {"a": "0.10"}, "0.10")
 
 
+@pytest.mark.parametrize("number", ["0.5", "3", "-1E-7", "12345678901234567890.10"])
+def test_a_number_that_is_text_in_a_log_is_the_number_of_the_change(user: Any, number: str) -> None:
+    """A log has decimals as text, to keep their digits; what is text in the row stays text."""
+    row = {"name": number, "score": number, "age": "3", "new": number, "rates": {"a": number}}
+    found = cw.row(json.dumps(row), user)
+    assert found == cw.row({**row, "score": Decimal(number), "age": Decimal(3)}, user)
+    assert (found.score, found.age, found.name) == (float(number), 3, number)
+
+
+@pytest.mark.parametrize("text", ["", "1E+400", "NaN", "0x1", "1_0", " 1", "01", "a"])
+def test_text_of_a_log_that_is_no_number_is_refused(user: Any, text: str) -> None:
+    """At its place, and no number beside it."""
+    row = {"name": None, "score": text, "age": "3"}
+    with pytest.raises(cw.DecodeError) as caught:
+        cw.row(json.dumps(row), user)
+    assert [issue.pointer for issue in caught.value.issues] == ["/score"]
+    with pytest.raises(cw.DecodeError, match="/score: expected number, found string"):
+        cw.row({**row, "age": 3, "score": "1"}, user)
+
+
 def test_a_decimal_is_text_where_the_schema_allows_any_value(user: Any) -> None:
     """As in the log: no digit is lost in a column that has no type, or that the schema lacks."""
     wide, far = Decimal("12345678901234567890.10"), Decimal("1E+400")
