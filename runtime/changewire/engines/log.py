@@ -52,6 +52,9 @@ LOG_COLUMNS: Final = ("kind", *OWN_COLUMNS, "leniencies", "element", *_ENDS, TAR
 MESSAGE_LOG_COLUMNS: Final = ("kind", "variant", "content", "leniencies", "element", *_ENDS)
 """Columns of a log of messages as they are."""
 
+CLOSING: Final = {"userMetadata": "changewire: dead letters are closed"}
+"""What a commit of Delta says that has rows of this kind alone, which no table needs."""
+
 CLOSED_BY: Final[Mapping[str, Mapping[str, int | None]]] = {
     DEAD_LETTER: {CHANGE: None, CONTROL: None, MESSAGE: None, CLOSED: 0, DEAD_LETTER: 1},
     REFUSED: {CHANGE: 1, REFUSED: 1},

@@ -238,6 +238,7 @@ def test_a_closed_dead_letter(spark: SparkSession, tmp_path: Path, engine: str) 
     with pytest.raises(ValueError, match="needs who does it"):
         close(" ")
     assert (close("sent again"), close("once more")) == (2, 0)
+    assert DeltaTable(log).history(1)[0]["userMetadata"] == "changewire: dead letters are closed"
     rows = DeltaTable(log).to_pyarrow_table().to_pylist()
     closed = [row for row in rows if row["kind"] == "closed"]
     assert [(row["number"], row["code"], row["message"], row["value"]) for row in closed] == [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from deltalake import write_deltalake
+from deltalake import CommitProperties, write_deltalake
 
 from changewire.engines.arrow.queries import dead_letters
 from changewire.engines.changelog.source import LogRows
 from changewire.engines.errors import OutputError
 from changewire.engines.layout import DEAD_LETTER
-from changewire.engines.log import ELEMENT_PLACE, closing, columns_of_log, placed
+from changewire.engines.log import CLOSING, ELEMENT_PLACE, closing, columns_of_log, placed
 from changewire.engines.merge import delta
 
 
@@ -42,7 +42,8 @@ def close_dead_letters(log: str, *, where: str, by: str, why: str) -> int:
         found = found.set_column(found.column_names.index(name), field, column)
     if len(found):
         with delta.reported(place):
-            write_deltalake(place, found, mode="append")
+            properties = CommitProperties(custom_metadata=CLOSING)
+            write_deltalake(place, found, mode="append", commit_properties=properties)
     return len(found)
 
 

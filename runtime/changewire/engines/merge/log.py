@@ -18,6 +18,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.layout import CHANGE, CONTROL
 from changewire.engines.log import (
     ATTEMPT,
+    CLOSING,
     ELEMENT_PLACE,
     LOG_COLUMNS,
     REFUSED,
@@ -248,6 +249,7 @@ def _written(table: DeltaTable) -> dict[str, tuple[int, int]]:
 
 
 def _has_rows(commit: Mapping[str, Any]) -> bool:
-    """Whether a commit may have brought rows."""
+    """Whether a commit may have brought rows that tables need."""
     is_empty = commit.get("operationMetrics", {}).get("num_added_files") == 0
-    return not is_empty and commit["operation"] not in _NO_ROWS
+    is_closing = CLOSING.items() <= commit.items()
+    return not (is_empty or is_closing) and commit["operation"] not in _NO_ROWS

@@ -163,6 +163,18 @@ def test_a_version_of_the_log_that_was_removed(tmp_path: Path) -> None:
     assert faults(lake) == {}
 
 
+def test_letters_that_are_closed_leave_tables_as_far_as_they_were(tmp_path: Path) -> None:
+    """No older version of the log is looked for, whose files may be gone."""
+    lake = Lake(tmp_path)
+    for number, text in enumerate((b"{", message("INSERT", 1, {"id": 1}))):
+        lake.apply_records(records(text, start=number))
+    log = DeltaTable(lake.places["log"])
+    log.optimize.compact()
+    log.vacuum(0, enforce_retention_duration=False, dry_run=False)
+    assert cwd.close_dead_letters(lake.places["log"], where="true", by="ann", why="sent") == 1
+    assert faults(lake) == {}
+
+
 def test_rows_without_positions_and_newest_attempts(tmp_path: Path) -> None:
     """Each row without a position is an element by itself; of others the newest attempt counts."""
     lake = Lake(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.log import closing
+from changewire.engines.log import CLOSING, closing
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import is_placed, open_letters
 
@@ -46,5 +46,5 @@ def close_dead_letters(
     number = rows.count()
     if number:
         place.check(spark, rows.schema)
-        place.add(rows)
+        place.add(rows, CLOSING if table_format == "delta" else None)
     return number
