@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.changelog.source import file_system
 from changewire.engines.errors import OutputError, reason_of
+from changewire.engines.merge.url_files import UrlFiles
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.types import StructJson, differing, parts, struct_json
 from changewire.tables.routing import NOT_WRITABLE, Refusal
@@ -123,6 +124,8 @@ def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
     system = None if _SCHEME in path else file_system(path)
     with reported(path):
         data: Any = table.to_pyarrow_dataset(filesystem=system, file_pruning_predicate=files)
+    if system is None:
+        data.filesystem.handler.__class__ = UrlFiles
     if table.metadata().partition_columns:
         return data
     parts = [data.format.make_fragment(one.path, data.filesystem) for one in data.get_fragments()]
@@ -140,23 +143,30 @@ def tables_in(
 
     `data` are its files, or some of them. More is skipped by `near`. It compares no text: Arrow
     fails to compare that with the statistics of the files that delta-rs writes, which are string
-    views.
+    views. At a URL all files are read, even if not all rows are taken.
     """
     names = data.schema.names if columns is None else columns
     wanted = columns if isinstance(columns, dict) else {name: ds.field(name) for name in names}
     own = " ".join(["wanted", *wanted])  # a name that no column has
     with reported(path, pa.ArrowInvalid):
         batches = data.to_batches(columns={**wanted, own: where}, filter=near)
-    while True:
-        with reported(path, pa.ArrowInvalid):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        is_wanted, found = batch.column(own), batch.select([*wanted])
-        number = pc.sum(is_wanted).as_py() or 0
-        if number:
-            table = pa.Table.from_batches([found])
-            yield table if number == len(table) else table.filter(is_wanted)
+    try:
+        while True:
+            with reported(path, pa.ArrowInvalid):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            is_wanted, found = batch.column(own), batch.select([*wanted])
+            number = pc.sum(is_wanted).as_py() or 0
+            if number:
+                table = pa.Table.from_batches([found])
+                yield table if number == len(table) else table.filter(is_wanted)
+    finally:
+        if _SCHEME in path:
+            # No thread of Arrow opens a file afterwards, as `UrlFiles` expects.
+            with suppress(OSError, pa.ArrowInvalid):
+                for _ in batches:
+                    pass
 
 
 def selected(path: str, table: DeltaTable, schema: pa.Schema, where: str) -> Iterator[pa.Table]:

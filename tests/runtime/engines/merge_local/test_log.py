@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from tests.runtime.engines.merge.messages import message, records
@@ -13,7 +17,7 @@ from tests.runtime.engines.merge_local.lake import Lake
 
 import changewire.delta as cwd
 from changewire.engines.errors import OutputError
-from changewire.engines.merge import applying
+from changewire.engines.merge import applying, delta, url_files
 from changewire.engines.merge.log import log_there
 from changewire.engines.merge.options import local_options
 from changewire.engines.options import TableOptions
@@ -152,6 +156,37 @@ def test_files_that_cannot_be_read(tmp_path: Path, damaged: str, named: str) -> 
             path.write_bytes(b"something else")
     with pytest.raises(OutputError, match=named):
         lake.apply_records(records(message("INSERT", 2, {"id": 2}), start=5))
+
+
+@pytest.mark.parametrize(("path", "read"), [("s3://lake/log", 3), ("/lake/log", 1)])
+def test_a_scan_at_a_url_is_read_to_its_end(path: str, read: int) -> None:
+    """A thread of Arrow that still reads when the interpreter ends would abort the process."""
+    batches: list[Any] = []
+
+    class Scanned:
+        schema = pa.schema([("a", pa.int64())])
+
+        def to_batches(self, **_: Any) -> Iterator[pa.RecordBatch]:
+            for number in range(3):
+                batches.append(pa.RecordBatch.from_pydict({"a": [number], "wanted a": [True]}))
+                yield batches[-1]
+
+    found = delta.tables_in(path, Scanned(), ds.scalar(value=True))
+    assert next(found).to_pylist() == [{"a": 0}]
+    del found
+    assert len(batches) == read
+
+
+def test_the_process_does_not_end_while_threads_have_files(tmp_path: Path) -> None:
+    """A thread of Arrow lets go of a file after the last row of a scan."""
+    url = tmp_path.as_uri()
+    write_deltalake(url, pa.table({"a": [1]}))
+    data = delta.dataset_of(url, DeltaTable(url))
+    opened = [data.filesystem.open_input_file(next(data.get_fragments()).path)]
+    thread = threading.Timer(0.2, opened.clear)
+    thread.start()
+    url_files.await_threads()
+    assert not opened
 
 
 def test_the_merged_version_never_goes_back(tmp_path: Path) -> None:
