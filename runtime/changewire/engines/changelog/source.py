@@ -26,6 +26,9 @@ table of any library that speaks Arrow's PyCapsule interface. A table of changes
 
 KIND: Final = "kind"
 
+READ_OPTIONS: Final = ds.ParquetReadOptions(coerce_int96_timestamp_unit="us")
+"""Lets times in the form INT96 be read in all years, not only in those of nanoseconds."""
+
 _BATCH_ROWS: Final = 1024
 _MAPPING: Final = "delta.columnMapping.mode"
 _WIDENING: Final = frozenset({"typeWidening", "typeWidening-preview"})
@@ -161,7 +164,9 @@ def _delta(path: str) -> Any:
             schemas = [ds.dataset(file).schema for file in files]
             widest = pa.unify_schemas(schemas, promote_options="permissive")
             return ds.dataset(files, widest)
-        return table.to_pyarrow_dataset(filesystem=file_system(path))
+        return table.to_pyarrow_dataset(
+            filesystem=file_system(path), parquet_read_options=READ_OPTIONS
+        )
     except DeltaError as error:
         reason = f"it cannot be read without Spark ({reason_of(error)})"
         raise FramingError(path, None, reason) from error

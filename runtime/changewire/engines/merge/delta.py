@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, QueryBuilder, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from changewire.engines.changelog.source import file_system
+from changewire.engines.changelog.source import READ_OPTIONS, file_system
 from changewire.engines.errors import OutputError, reason_of
 from changewire.engines.merge.url_files import UrlFiles
 from changewire.engines.retries import WriteConflictError
@@ -123,7 +123,9 @@ def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
     """Return a table as a dataset of Arrow; `files` in SQL leaves out files by statistics."""
     system = None if _SCHEME in path else file_system(path)
     with reported(path):
-        data: Any = table.to_pyarrow_dataset(filesystem=system, file_pruning_predicate=files)
+        data: Any = table.to_pyarrow_dataset(
+            filesystem=system, file_pruning_predicate=files, parquet_read_options=READ_OPTIONS
+        )
     if system is None:
         data.filesystem.handler.__class__ = UrlFiles
     if table.metadata().partition_columns:
