@@ -15,6 +15,7 @@ from changewire.engines.applied import keys_in, owned_by
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
 from changewire.engines.merge.constraints import check_adopted
+from changewire.engines.merge.int96 import check_times
 from changewire.engines.merge.table import STATE
 from changewire.engines.retries import retried
 from changewire.tables.names import absolute, is_path
@@ -56,6 +57,7 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
         delta.check_columns(target, table.schema(), pa.schema([STATE]), advice)
     names = check_key_columns(target, key_columns, known, columns)
     check_adopted(target, table, names, keeps_deleted=False)
+    check_times(target, table)
     if key_columns is not None:
         _check_rows(target, delta.dataset_of(target, table), names)
     with delta.reported(target):

@@ -36,6 +36,7 @@ from changewire.engines.merge.constraints import (
     padded,
     violated,
 )
+from changewire.engines.merge.int96 import check_times
 from changewire.engines.partitions import Layout, layout_by
 from changewire.engines.settings import Deletes, Settings
 from changewire.engines.typed.own import RowOptions, row_properties, rows_in
@@ -100,6 +101,7 @@ class LocalTable:
     def check(self, shape: Shape, *, keeps_deleted: bool) -> None:
         """Refuse a table that cannot be written, or that cannot be kept right and is new here."""
         check_writable(self.name, self.table, {*shape.schema.names})
+        check_times(self.name, self.table)
         if not self.is_owned:
             check_adopted(self.name, self.table, shape.keys, keeps_deleted=keeps_deleted)
 

@@ -9,6 +9,7 @@ from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
 from changewire.engines.merge.appended import AppendedLog
 from changewire.engines.merge.applying import Applying
+from changewire.engines.merge.int96 import check_times
 from changewire.engines.options import BatchId
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.stream.options import LocalStream
@@ -68,6 +69,7 @@ class Upkeep:
             with suppress(WriteConflictError, OutputError):
                 table = delta.opened(path)
                 if table is not None:
+                    check_times(path, table)
                     delta.compact(path, table)
         self._compacted = time.monotonic()
         if self._options.listener.notice is not None:
