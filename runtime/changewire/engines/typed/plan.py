@@ -186,7 +186,10 @@ def _open_and_closed(
     names: set[str], columns: StructJson, rules: TableRules[ShapeT]
 ) -> tuple[set[str], set[str]]:
     """Return which columns of messages a table has, and which of these cannot be written."""
-    there = [one for one in columns["fields"] if one["name"] in names]
+    # A name that no column has means the one of another case, as for `RowCells`.
+    others = {one.lower() for one in names - {one["name"] for one in columns["fields"]}}
+    found = ((one, one["name"]) for one in columns["fields"])
+    there = [one for one, name in found if name in names or name.lower() in others]
     closed = {one["name"] for one in there if rules.fault(struct_json([one])) is not None}
     return {one["name"] for one in there} - closed, closed
 

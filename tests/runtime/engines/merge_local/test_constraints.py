@@ -493,6 +493,18 @@ def test_a_column_that_messages_named_is_null_if_they_no_longer_have_it(tmp_path
     assert values(lake, "v", "note", "other") == [("c", None, "keep")]
 
 
+def test_a_column_that_messages_name_in_another_case_gets_the_value(tmp_path: Path) -> None:
+    """As in all rows; nothing is rescued, and other columns are left."""
+    lake = Lake(tmp_path)
+    fields = (field(name, "string") for name in ("V", "note"))
+    row: dict[str, list[Any]] = {"id": [1], "V": ["old"], "note": ["keep"]}
+    made(lake, field("id", "long"), *fields, rows=row)
+    one = message("UPDATE_AFTER", 1, {"id": 1, "v": "new"}, types={"id": "LONG", "v": "STRING"})
+    outcome = lake.apply_records(records(one), row_schema="auto")
+    assert outcome.tables == {"updated": 1}
+    assert values(lake, "id", "V", "note") == [(1, "new", "keep")]
+
+
 def test_a_column_that_is_added_to_a_table_is_left(tmp_path: Path) -> None:
     """A user adds a column to a table of changewire and fills it."""
     lake = Lake(tmp_path)
