@@ -450,6 +450,7 @@ def test_some_tables_are_chosen(
     compared = cli("verify", "out", *target, *chosen, "--engine", engine)
     assert compared.exit_code == 0, compared.stderr
     assert "in no table" not in compared.stderr
+    assert f"--only names x.*, {there}" in " ".join(compared.stderr.split())
     other = ("--only", "d.u")
     assert cli("verify", "out", *target, *other, "--engine", engine).exit_code == 1
     rebuilt = cli("rebuild", "out", *target, *chosen, "--engine", engine)

@@ -23,6 +23,7 @@ from changewire.engines.merge.plan import shape_of
 from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.engines.options import TableOptions
 from changewire.engines.settings import Deletes
+from changewire.engines.typed.options import warn_unmatched
 from changewire.tables.row_state import COLUMN, ORDER
 from changewire_messages.tables.arrow import ROW_STATE
 
@@ -98,6 +99,7 @@ def verify(
         return there.selected(columns, kinds, is_merged=REFUSED not in kinds)
 
     content = content_of(read, how.routing, with_truncates=apply_truncates)
+    warn_unmatched(how, content.known, "verify")
     found: list[pa.Table] = []
     for one in content.known.tables.names.values():
         table = table_there(one.name, there.id)

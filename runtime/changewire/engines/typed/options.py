@@ -130,11 +130,11 @@ def applied_options(
     }
 
 
-def warn_unmatched(options: AppliedOptions, known: KnownLog) -> None:
-    """Log a warning of each option of a rebuild that names what no table of a log is called."""
+def warn_unmatched(options: AppliedOptions, known: KnownLog, function: str = "rebuild") -> None:
+    """Log a warning of each option of a function that names what no table of a log is called."""
     for one in options.unmatched(known):
         named = "settings" if one.option == "tables" else one.option
-        logging.getLogger("changewire.rebuild").warning("%s", one._replace(option=named))
+        logging.getLogger(f"changewire.{function}").warning("%s", one._replace(option=named))
 
 
 def _key_patterns(decode_options: DecodeOptions | None, settings: SettingsByTable) -> list[str]:

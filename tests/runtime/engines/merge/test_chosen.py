@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
-from tests.runtime.engines.chosen import KEYS, ONLY, first, keyless, later
+from tests.runtime.engines.chosen import KEYS, ONLY, UNMATCHED, first, keyless, later
 from tests.runtime.engines.merge.lake import Lake, one_by_one
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.tables.histories import change, placed
@@ -29,7 +29,9 @@ def ids(lake: Lake, spark: SparkSession, table: str) -> list[int]:
     return sorted(row["id"] for row in lake.content(spark)[table].values())
 
 
-def test_tables_are_made_of_chosen_sources_alone(spark: SparkSession, tmp_path: Path) -> None:
+def test_tables_are_made_of_chosen_sources_alone(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The log has all messages; what is left out is counted, and does not count as lost."""
     lake = Lake(tmp_path)
     lake.send_records(records(*first()))
@@ -39,6 +41,7 @@ def test_tables_are_made_of_chosen_sources_alone(spark: SparkSession, tmp_path: 
     assert {row["kind"]: row["count"] for row in kinds} == {"change": 10, "control": 2}
     log, at = lake.places["log"], {"target": lake.places["target"]}
     assert not verify(spark, log, **at, **ONLY).count()
+    assert [one.name for one in caplog.records] == ["changewire.verify"] * len(UNMATCHED)
     assert verify(spark, log, **at, except_tables=["d.t", "d.u"]).count() == 3
     assert [row.asDict() for row in unapplied(spark, log).collect()] == [
         {"table": "d.v", "refused": 0, "key_missing": 1}

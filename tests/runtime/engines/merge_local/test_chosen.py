@@ -46,11 +46,14 @@ def test_a_table_that_is_let_in_later(tmp_path: Path) -> None:
     assert sorted(lake.json_rows("v")) == [1, 3]
 
 
-def test_verify_compares_tables_that_are_chosen(tmp_path: Path) -> None:
+def test_verify_compares_tables_that_are_chosen(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Without the names of tables, the rows of others are missing; so it is for `unapplied`."""
     lake = Lake(tmp_path)
     lake.apply_records(records(*first()), **ONLY)
     assert len(cwd.verify(**lake.places, **ONLY)) == 0
+    assert [one.name for one in caplog.records] == ["changewire.verify"] * len(UNMATCHED)
     missing = cwd.verify(**lake.places).to_pylist()
     assert {(Path(row["table"]).name, row["fault"]) for row in missing} == {
         ("u_1", "missing"),

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from changewire.engines.applied import keeps_deleted
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import ROW, unpacked
+from changewire.engines.options import TableOptions
 from changewire.engines.settings import Deletes
 from changewire.engines.spark.cause import GONE, full_text
 from changewire.engines.spark.jvm import RAISED
@@ -29,9 +30,8 @@ from changewire.engines.spark.merge.shapes import JsonShape, Shape, TypedShape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.merge.table_log import TableLog, needs_of, table_log
 from changewire.engines.spark.parts import json_text
-from changewire.tables.chosen import chosen_tables
+from changewire.engines.typed.options import AppliedOptions, applied_options, warn_unmatched
 from changewire.tables.names import Target, template_of
-from changewire.tables.routing import Routing
 from changewire.tables.row_state import COLUMN, ORDER
 
 _CLEANED_UP: Final = (
@@ -85,12 +85,15 @@ def verify(
         ValueError: An argument is not valid.
         OutputError: The version of the log that the tables of a checkpoint have was cleaned up.
     """
-    routing = Routing(
-        template_of(target),
+    asked = TableOptions(
+        target,
         default_table=default_table,
         one_table=one_table,
-        chosen=chosen_tables(only_tables, except_tables),
+        only_tables=only_tables,
+        except_tables=except_tables,
     )
+    how = AppliedOptions(**applied_options(None, asked, template_of(target), [log]))
+    routing = how.routing
     place = LogPlace(log, table_format)
     rows = place.read(spark) if checkpoint is None else log_of_tables(spark, place, checkpoint)
     rows = of_target(rows, target)
@@ -100,6 +103,7 @@ def verify(
         if not GONE.search(full_text(error)):
             raise
         raise OutputError(f"{log}: {_CLEANED_UP}") from None
+    warn_unmatched(how, known, "verify")
     needs = needs_of(rows)
     parts = [
         _faults(one, table_log(rows, needs, known, routing, one), table_format, deletes)
