@@ -126,7 +126,7 @@ def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
         data: Any = table.to_pyarrow_dataset(
             filesystem=system, file_pruning_predicate=files, parquet_read_options=READ_OPTIONS
         )
-    if system is None:
+    if system is None:  # delta-rs makes the handler itself
         data.filesystem.handler.__class__ = UrlFiles
     if table.metadata().partition_columns:
         return data

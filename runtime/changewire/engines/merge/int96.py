@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 
 from changewire.engines.merge import delta
 
-_RIGHT: Final = (datetime(1678, 1, 1, tzinfo=UTC), datetime(2262, 1, 1, tzinfo=UTC))
+_RIGHT: Final = (datetime(1678, 1, 1, tzinfo=timezone.utc), datetime(2262, 1, 1, tzinfo=timezone.utc))
 """Times between these have nanoseconds in 64 bits, as which delta-rs reads INT96."""
 
 _REASON: Final = (

@@ -97,11 +97,14 @@ class LocalLog(AppendedLog):
         if table is None or not 0 <= self.merged < table.version():
             return table
         commits = table.history(table.version() - self.merged)
-        if commits and not any(_has_rows(one) and one["operation"] not in _SAME for one in commits):
+        new = (one for one in commits if _has_rows(one) and one["operation"] not in _SAME)
+        before = min((one["version"] for one in new), default=None)
+        if commits and before is None:
             return table
-        # A version that was cleaned up by its retention is merged again.
+        # Files of the version itself may have been written together since, and removed. A version
+        # that was cleaned up by its retention is merged again.
         with suppress(DeltaError, OSError):
-            return DeltaTable(self.path, version=self.merged)
+            return DeltaTable(self.path, version=self.merged if before is None else before - 1)
         return table
 
     def unmerged(self) -> Iterator[pa.Table]:

@@ -163,15 +163,27 @@ def test_a_version_of_the_log_that_was_removed(tmp_path: Path) -> None:
     assert faults(lake) == {}
 
 
-def test_letters_that_are_closed_leave_tables_as_far_as_they_were(tmp_path: Path) -> None:
-    """No older version of the log is looked for, whose files may be gone."""
+@pytest.mark.parametrize("closes", ["before", "after"])
+@pytest.mark.parametrize("adds", [True, False])
+def test_a_log_that_was_compacted_and_cleaned(tmp_path: Path, closes: str, *, adds: bool) -> None:
+    """Closed dead letters, and changes that tables lack, do not ask for files that are gone."""
     lake = Lake(tmp_path)
-    for number, text in enumerate((b"{", message("INSERT", 1, {"id": 1}))):
-        lake.apply_records(records(text, start=number))
-    log = DeltaTable(lake.places["log"])
-    log.optimize.compact()
-    log.vacuum(0, enforce_retention_duration=False, dry_run=False)
-    assert cwd.close_dead_letters(lake.places["log"], where="true", by="ann", why="sent") == 1
+    sent = [message("INSERT", number, {"id": number}) for number in (1, 2)]
+    lake.apply_records(records(sent[0], b"broken"))
+    lake.apply_records(records(sent[1], start=2))
+    log, says = lake.places["log"], {"where": "true", "by": "ann", "why": "sent again"}
+    if closes == "before":
+        assert cwd.close_dead_letters(log, **says) == 1
+    DeltaTable(log).optimize.compact()
+    DeltaTable(log).vacuum(0, enforce_retention_duration=False, dry_run=False)
+    if closes == "after":
+        assert cwd.close_dead_letters(log, **says) == 1
+    if adds:
+        rows = DeltaTable(log).to_pyarrow_table()
+        more = rows.filter(pc.equal(rows["offset"], 2))
+        column = pa.array([3], pa.int64())
+        more = more.set_column(more.column_names.index("offset"), "offset", column)
+        write_deltalake(log, more, mode="append")
     assert faults(lake) == {}
 
 
