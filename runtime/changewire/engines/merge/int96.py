@@ -16,7 +16,10 @@ from deltalake import DeltaTable
 
 from changewire.engines.merge import delta
 
-_RIGHT: Final = (datetime(1678, 1, 1, tzinfo=timezone.utc), datetime(2262, 1, 1, tzinfo=timezone.utc))
+_RIGHT: Final = (
+    datetime(1678, 1, 1, tzinfo=timezone.utc),
+    datetime(2262, 1, 1, tzinfo=timezone.utc),
+)
 """Times between these have nanoseconds in 64 bits, as which delta-rs reads INT96."""
 
 _REASON: Final = (

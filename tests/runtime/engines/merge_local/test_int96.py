@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from changewire.engines.merge.verify import rows_in
 
 TIME = pa.timestamp("us", "UTC")
 ROWS = pa.schema([("id", pa.int64()), ("until", TIME)])
-FAR, NEAR = datetime(9999, 12, 31, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+FAR, NEAR = datetime(9999, 12, 31, tzinfo=timezone.utc), datetime(2024, 1, 1, tzinfo=timezone.utc)
 
 
 def made(
@@ -68,7 +68,7 @@ def test_times_that_stay_what_they_are(tmp_path: Path, times: tuple[datetime, ..
     update = message("UPDATE_AFTER", 2, sent, types={"id": "LONG", "until": "STRING"})
     assert lake.apply_records(records(update), row_schema=ROWS).tables == {"updated": 1}
     found = {row["id"]: row["until"] for row in lake.rows()}
-    assert found == {0: times[0], 1: datetime(2025, 1, 1, tzinfo=UTC)}
+    assert found == {0: times[0], 1: datetime(2025, 1, 1, tzinfo=timezone.utc)}
 
 
 def test_changes_of_a_table_that_got_such_a_file_are_refused(
