@@ -7,7 +7,6 @@ import posixpath
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any, Final
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,7 +45,7 @@ def check_times(path: str, table: DeltaTable) -> None:
         if not unsafe:
             continue
         data = delta.dataset_of(path, table)
-        for file, one in ((_name(one.path), one) for one in data.get_fragments()):
+        for file, one in ((posixpath.basename(one.path), one) for one in data.get_fragments()):
             with delta.reported(path, pa.ArrowInvalid):
                 if file in unsafe and _is_int96(data.filesystem, one.path, name):
                     raise delta.UnwritableError(path, _REASON.format(name=name))
@@ -65,11 +64,7 @@ def _unsafe(files: pa.Table, name: str) -> Iterator[str]:
         least, most = (files[bound].cast(pa.timestamp("us", "UTC")) for bound in bounds)
         is_safe = pc.and_(pc.greater_equal(least, _RIGHT[0]), pc.less(most, _RIGHT[1]))
     found = files.filter(pc.invert(pc.fill_null(is_safe, False)))  # noqa: FBT003
-    yield from map(_name, found["path"].to_pylist())
-
-
-def _name(path: str) -> str:
-    return unquote(posixpath.basename(path))
+    yield from map(posixpath.basename, found["path"].to_pylist())
 
 
 def _is_int96(system: Any, path: str, name: str) -> bool:
