@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from changewire.cli.options import choice_option
-from changewire.cli.queries import bounded
+from changewire.cli.queries import bounded, queried
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import counted, notice
 from changewire.engines.errors import OutputError
 from changewire.engines.options import ENGINES, log_of
+from changewire.tables.names import template_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,9 +48,10 @@ def is_local(engine: str | None, folder: str, target: str, **of_spark: str | Non
     `of_spark` are options that only Spark has.
 
     Raises:
-        typer.BadParameter: One of them is given for the other engine.
+        typer.BadParameter: The target is not valid, or one of them is given for the other engine.
         OutputError: No engine is asked for, and the log does not exist.
     """
+    queried(lambda: template_of(target))
     given = [name for name, value in of_spark.items() if value not in {None, "delta"}]
     if engine == "python" and given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)

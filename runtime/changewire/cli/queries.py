@@ -145,7 +145,8 @@ def missing_table(tables: Collection[str], table: str) -> str | None:
     """Return in words that a log has no table of a name, and which it has; None if it has it."""
     if table in tables or not tables:
         return None
-    return f"the log has no table {visible(table, NAME)}; it has: {bounded(list(tables))}"
+    shown = visible(table, NAME) or "''"
+    return f"the log has no table {shown}; it has: {bounded(list(tables))}"
 
 
 def bounded(names: Sequence[str]) -> str:

@@ -14,6 +14,9 @@ _ARROW: Final = "↳"
 _STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 """What colours text in a terminal."""
 
+_ANSWER: Final = re.compile(r"<\?xml.*?<Code>(.*?)</Code>.*?</Error>", re.DOTALL)
+"""What a store that speaks S3 answers; its code says why, in one word."""
+
 
 class JobError(Exception):
     """The job cannot run as it was asked for; the text says why, and what to do."""
@@ -49,7 +52,8 @@ class OwnerError(StreamError):
 
 def reason_of(error: Exception) -> str:
     """Return why delta-rs failed, on one line: with its causes, and without its backtrace."""
-    first, *others = _STYLE.sub("", str(error)).splitlines() or [""]
+    text = _ANSWER.sub(r"\1", _STYLE.sub("", str(error)))
+    first, *others = text.splitlines() or [""]
     causes = takewhile(_is_cause, map(str.strip, others))
     return ": ".join([first, *(one.removeprefix(_ARROW).strip() for one in causes)])
 

@@ -190,7 +190,8 @@ class KnownLog:
         missing = sorted(wanted.difference(*taken.values()))
         if missing:
             there = ", ".join(sorted({*chain.from_iterable(every.values())}))
-            raise OutputError(f"the log has no table {', '.join(missing)}; it has: {there}")
+            named = ", ".join(one or "''" for one in missing)
+            raise OutputError(f"the log has no table {named}; it has: {there}")
         return [one for one, found in taken.items() if not wanted.isdisjoint(found)]
 
 

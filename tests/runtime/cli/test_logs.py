@@ -77,9 +77,19 @@ def test_tables_are_verified_and_rebuilt(cli: Cli) -> None:
     assert ended.exit_code == 0, ended.stderr
     assert [Path(name).name for name in json.loads(ended.stdout)["tables"]] == ["t"]
     assert cli("verify", *PLACES).exit_code == 0
-    ended = cli("rebuild", *PLACES, "--table", "no")
-    assert ended.exit_code == 2
-    assert "the log has no table no; it has: d.t" in ended.stderr
+    for name, shown in (("no", "no"), ("", "''")):
+        ended = cli("rebuild", *PLACES, "--table", name)
+        assert ended.exit_code == 2
+        assert f"the log has no table {shown}; it has: d.t" in ended.stderr
+
+
+@pytest.mark.usefixtures("lake")
+@pytest.mark.parametrize("target", ["", "out/tables/{tabl}"])
+def test_a_target_is_checked_before_an_engine_is_chosen(cli: Cli, target: str) -> None:
+    """No tables were made there, which would mean that Spark made some."""
+    ended = cli("verify", "out", "--target", target)
+    assert (ended.exit_code, "connectors" in ended.stderr) == (2, False)
+    assert "target" in ended.stderr
 
 
 @pytest.mark.usefixtures("lake", "without_java")

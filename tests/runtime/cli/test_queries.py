@@ -70,6 +70,7 @@ def test_a_table_that_the_log_lacks(cli: Callable[..., Ended], output: Path, com
     assert (ended.exit_code, ended.stdout) == (1, "")
     assert ended.stderr.endswith("the log has no table user; it has: shop.users\n")
     assert ended.stderr.startswith("0 ")
+    assert "the log has no table ''; it" in cli(command, output, "--table", "").stderr
     if command == "current":
         gone = cli(command, output, "--table", "shop.users", "--apply-truncates")
         assert gone.stderr == "0 rows of shop.users\n"

@@ -13,6 +13,7 @@ from tests.cluster.store import BUCKET, s3_server
 from tests.runtime.engines.stream_local.topics import Topic, history
 
 import changewire.delta as cwd
+from changewire.engines.errors import OutputError
 from changewire.engines.merge.log import LocalLog
 
 LAKE = f"s3://{BUCKET}/lake"
@@ -69,3 +70,11 @@ def test_a_commit_replaces_no_other_one(topic: Topic, monkeypatch: pytest.Monkey
         topic.stream(**PLACES)
     expected = topic.expected().tables()
     assert {table: rows_of(table) for table in expected} == expected
+
+
+@pytest.mark.usefixtures("store")
+def test_why_a_store_refuses_is_said() -> None:
+    """Its answer is XML of several lines; the code in it is what helps."""
+    places: dict[str, Any] = {"log": "s3://nosuch/log", "target": "s3://nosuch/{table}"}
+    with pytest.raises(OutputError, match=r"s3://nosuch/log: .*NoSuchBucket"):
+        cwd.apply_changes([], format="dataworks-json", **places)
