@@ -26,7 +26,7 @@ DAY = 24 * 60 * 60 * 1000
 FIRST, LAST = -719_162 * DAY, 2_932_897 * DAY - 1
 """Milliseconds since 1970 of the years 1 to 9999."""
 
-TIMES = [FIRST, LAST, FIRST - 1, LAST + 1, 1_764_400_000_000_000, -(2**63), 2**63 - 1]
+TIMES = [FIRST, LAST, FIRST - 1, LAST + 1, 1_764_400_000_000_000, -(2**63), 2**63 - 1, -1]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes")

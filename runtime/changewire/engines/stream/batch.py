@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import methodcaller
@@ -32,6 +33,9 @@ _BATCH_BYTES: Final = 64 * 2**20
 
 _IDLE: Final = 1.0
 """Seconds without a message after which other work is looked for."""
+
+_UNREADABLE: Final = (SystemError, UnicodeDecodeError)
+"""What the client raises if the name of a header is not UTF-8."""
 
 _NO_TIME: Final = 0
 """Kind of the time of a message that has no time."""
@@ -103,7 +107,7 @@ class Gathering:
         """Read messages, and return how many the log lacks."""
         positions, before = self._positions, len(self._pending)
         found = self._reader.read(min(most, self._at_once))
-        sizes = [*map(_size_of, found.messages)]
+        sizes = [*map(self._size_of, found.messages)]
         self._size += sum(sizes)
         if sizes:  # the next ones may be as large
             self._at_once = max(_PART_BYTES // max(sizes), 1)
@@ -118,6 +122,19 @@ class Gathering:
         if found.lost:
             self._find_again(found.lost)
         return len(self._pending) - before
+
+    def _size_of(self, message: Message) -> int:
+        """Return the bytes of a message, at least one."""
+        headers: Any = None
+        try:
+            headers = message.headers()
+        except _UNREADABLE:
+            place, notice = Place(*_place_of(message)), self._options.listener.notice
+            if notice is not None:
+                text = "the name of a header is not UTF-8, so its headers are left out"
+                notice(f"{place}: offset {message.offset()}: {text}")
+        size = len(message.value() or b"") + len(message.key() or b"") + 1
+        return size + sum(len(value or b"") for _, value in headers) if headers else size
 
     def _find_again(self, places: set[Place]) -> None:
         """Read partitions behind the records that they lost, unless that ends the stream."""
@@ -163,7 +180,7 @@ class Records:
 
     def batch(self) -> pa.RecordBatch:
         """Return them as a batch of the columns that are decoded."""
-        times = pa.array(self._columns["timestamp"], pa.int64()).cast(pa.timestamp("ms", "UTC"))
+        times = pa.array(self._columns["timestamp"], pa.int64())
         columns = {**self._columns, "timestamp": shown_times(times)}
         nothing = [None] * len(self)
         return pa.RecordBatch.from_pydict(
@@ -181,15 +198,11 @@ def _place_of(message: Message) -> tuple[str, int]:
     return message.topic() or "", message.partition() or 0
 
 
-def _size_of(message: Message) -> int:
-    """Return the bytes of a message, at least one."""
-    headers: Any = message.headers()
-    size = len(message.value() or b"") + len(message.key() or b"") + 1
-    return size + sum(len(value or b"") for _, value in headers) if headers else size
-
-
 def _headers_of(message: Message) -> list[dict[str, Any]] | None:
-    found: Any = message.headers()
+    """Return the headers of a message; None without any, or if the client cannot read them."""
+    found: Any = None
+    with suppress(*_UNREADABLE):
+        found = message.headers()
     return [{"key": key, "value": value} for key, value in found] if found else None
 
 

@@ -76,6 +76,11 @@ class Positions:
             bounds = reader.bounds(place)
             if place not in self.next:
                 at = self._source.starts.get(place, self._source.start)
+                if not (is_new or EARLIEST <= at <= bounds.end):
+                    raise KafkaOptionsError(
+                        f"startingOffsets: {place}: expected an offset up to {bounds.end}, "
+                        f"{LATEST} or {EARLIEST}, found {at}"
+                    )
                 at = (0 if place.topic in topics else bounds.oldest) if is_new else at
                 self.next[place] = {EARLIEST: bounds.oldest, LATEST: bounds.end}.get(at, at)
             self._check(place, bounds)

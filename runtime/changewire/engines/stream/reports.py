@@ -74,8 +74,9 @@ class BatchReports:
         )
         tell_committed(self._listener, id, counts, progress)
 
-    def passed(self, gaps: int) -> None:
+    def passed(self, gaps: int, lag: int | None = None) -> None:
         """Add offsets without a record that no batch has; the next batch reports them."""
+        self._lag = self._lag if lag is None else lag
         self._gaps += gaps
         self._passed += gaps
 

@@ -212,7 +212,7 @@ class TopicStream:
         gaps = positions.committed()
         self.reader.tell(moved)
         if not batch.messages:
-            self.reports.passed(gaps)
+            self.reports.passed(gaps, self._lag())
             return
         self._upkeep.landed()
         self.reports.landed(

@@ -12,6 +12,7 @@ from tests.runtime.engines.stream_local.bounds import A, Ends, positions
 from tests.samples import FORMAT
 
 from changewire.changes.decode_options import DecodeOptions
+from changewire.engines.options import StreamListener
 from changewire.engines.stream.batch import Gathering
 from changewire.engines.stream.options import LocalStream
 from changewire.engines.stream.reader import Bounds, Found
@@ -28,7 +29,8 @@ class Sent:
 
     def __getattr__(self, name: str) -> Any:
         known = {"topic": A.topic, "partition": A.partition, "offset": self.at, "timestamp": (0, 0)}
-        return lambda: {**known, **self.has}.get(name)
+        found = {**known, **self.has}.get(name)
+        return found if callable(found) else lambda: found
 
 
 @dataclass
@@ -82,7 +84,7 @@ def test_large_messages_make_small_batches(
 
 def test_the_newest_time_is_one_that_tables_show(tmp_path: Path) -> None:
     """A client may send any time: one of the year 300,000 says nothing of the lag."""
-    times = {(1, 5): 5, (1, 2**53): None, (0, -1): None, (1, -7): -7}
+    times = {(1, -1): None, (1, 5): 5, (1, 2**53): None, (0, -1): None, (1, -7): -7}
     for time, newest in times.items():
         reader: Any = Endless({A: Bounds(0, 10)}, {"value": b".", "timestamp": time})
         options = LocalStream(str(tmp_path), DecodeOptions(FORMAT), batch_size=10)
@@ -90,3 +92,23 @@ def test_the_newest_time_is_one_that_tables_show(tmp_path: Path) -> None:
         found.add([A], reader)
         decoder: Any = as_they_are
         assert Gathering(reader, found, decoder, options)(lambda: False).newest == newest
+
+
+def test_a_header_name_that_is_not_utf_8_ends_nothing(tmp_path: Path) -> None:
+    """The client raises an error: the message is read without headers, and a line says so."""
+
+    def headers() -> None:
+        raise SystemError("headers returned a result with an exception set")
+
+    lines: list[str] = []
+    reader: Any = Endless({A: Bounds(0, 10)}, {"value": b".", "headers": headers})
+    listener = StreamListener(lines.append)
+    options = LocalStream(str(tmp_path), DecodeOptions(FORMAT), batch_size=1, listener=listener)
+    found = positions(tmp_path)
+    found.add([A], reader)
+    decoder: Any = as_they_are
+    (rows,) = Gathering(reader, found, decoder, options)(lambda: False).rows
+    assert rows.column("headers").to_pylist() == [None]
+    assert lines == [
+        "a/0: offset 0: the name of a header is not UTF-8, so its headers are left out"
+    ]

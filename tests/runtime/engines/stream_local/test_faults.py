@@ -209,6 +209,7 @@ def test_transactions_leave_gaps(topic: Topic) -> None:
     outcome = topic.stream()
     assert outcome.stream is not None
     assert (outcome.counts.messages, outcome.stream.offset_gaps) == (4, 8)
+    assert outcome.stream.lag_offsets == 0
     again = topic.stream()
     assert again.stream is not None
     assert (again.counts.messages, again.stream.offset_gaps) == (0, 0)

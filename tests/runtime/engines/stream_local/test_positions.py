@@ -64,6 +64,11 @@ def test_a_partition_that_is_gone_is_left_if_nothing_is_unread(tmp_path: Path) -
         ('{"a": {}}', None),
         ('{"a": {"1": 2}}', "startingOffsets: a/1 is not read: correct it"),
         ('{"c": {"0": 2}}', "startingOffsets: c/1 is missing: -1 is the latest offset"),
+        (
+            '{"a": {"0": -3}}',
+            "a/0: expected an offset up to 3, -1 or -2, found -3",
+        ),
+        ('{"a": {"0": 4}}', "a/0: expected an offset up to 3, -1 or -2, found 4"),
     ],
 )
 def test_starts_are_those_of_partitions_that_are_read(
