@@ -17,9 +17,10 @@ from changewire.changes.connect.reads import UNDECLARED_FIELD
 from changewire.changes.contradictions import UNDECLARED
 from changewire.engines.arrays import indices_of
 from changewire.engines.declared import VOID
-from changewire.engines.layout import CHANGE, DECLARED
+from changewire.engines.layout import CHANGE, DECLARED, EFFECT
 from changewire.engines.native import carried_of
 from changewire.engines.typed.readings import JSON
+from changewire.tables.mutations import APPLIED
 
 _FRACTION: Final = frozenset(b".eE")
 _NOT_FINITE: Final = frozenset({b'"NaN"', b'"Infinity"', b'"-Infinity"'})
@@ -86,6 +87,17 @@ def with_carried(rows: pa.Table) -> pa.Table:
     texts = carried(*(rows[name].combine_chunks() for name in ("after", "attributes")))
     place = rows.column_names.index(DECLARED)
     return rows.set_column(place, DECLARED, pc.if_else(lacks, texts, rows[DECLARED]))
+
+
+def with_key_columns(rows: pa.Table) -> pa.Table:
+    """Return rows of a log whose `DECLARED` has the types that their keys show, and no others.
+
+    It is NULL for changes that do nothing to the row of their key.
+    """
+    texts = carried(*(rows[name].combine_chunks() for name in ("key", "attributes")))
+    is_applied = pc.is_in(rows[EFFECT], pa.array([*APPLIED]))
+    texts = pc.if_else(is_applied, texts, pa.scalar(None, pa.string()))
+    return rows.set_column(rows.column_names.index(DECLARED), DECLARED, texts)
 
 
 def with_undeclared(

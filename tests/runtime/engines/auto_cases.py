@@ -209,7 +209,23 @@ GIVEN = Case(
     },
 )
 
-CASES = (FLAT, PATCHED, BINS, GIVEN)
+ALONE = Case(
+    name="keys alone make a table, which gets its columns later",
+    format="aerospike-json",
+    batches=[
+        [write(1, 5), write(2, 5)],
+        [write(1, 1, ("a", "int", 1)), write(3, 5, ("b", "str", "x"))],
+    ],
+    table="users",
+    columns={**KEYS, "a": "bigint", "b": "string"},
+    rows=[
+        (row(1, a=1), None),
+        ({"aerospike_digest": DIGESTS[2]}, None),
+        (row(3, b="x"), None),
+    ],
+)
+
+CASES = (FLAT, PATCHED, BINS, GIVEN, ALONE)
 
 
 def _comparable(value: Any) -> Any:

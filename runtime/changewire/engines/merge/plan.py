@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from changewire.engines.carried import with_key_columns
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.layout import DECLARED, EFFECT
 from changewire.engines.merge.facts import Facts
@@ -106,7 +108,8 @@ def sources_of(rows: pa.Table, facts: Facts, options: LocalOptions) -> BatchSour
         if names:
             keys[route] = names
     columns = _carried(rows, facts) if options.are_auto else {}
-    return BatchSources(in_order(facts.rows), keys, columns)
+    of_keys = partial(_of_keys, rows, facts)
+    return BatchSources(in_order(facts.rows), keys, columns, of_keys)
 
 
 def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:
@@ -128,16 +131,24 @@ def _names(keys: pa.ChunkedArray) -> Counter[tuple[str, ...]]:
 
 def _carried(rows: pa.Table, facts: Facts) -> dict[RouteKey, list[CarriedColumn]]:
     """Return the columns that messages of routes declare or show."""
-    numbers = pa.array(range(len(rows)), pa.int64())
-    said = pa.table({DECLARED: rows[DECLARED], _ROW: numbers})
-    found: dict[RouteKey, list[CarriedColumn]] = {}
-    for route, chosen in facts.rows.items():
-        part = said.take(pa.array(chosen, pa.int64()))
-        part = part.filter(pc.is_valid(part[DECLARED]))
-        grouped = part.group_by(DECLARED).aggregate([(_ROW, "count"), (_ROW, "min")])
-        each = (grouped[name].to_pylist() for name in (DECLARED, f"{_ROW}_count", f"{_ROW}_min"))
-        found[route] = counted_columns([*zip(*each, strict=True)])
-    return found
+    said = rows.select([DECLARED])
+    return {route: _columns_in(said, chosen) for route, chosen in facts.rows.items()}
+
+
+def _of_keys(rows: pa.Table, facts: Facts, routes: Iterable[RouteKey]) -> list[CarriedColumn]:
+    """Return the columns that the keys of changes from routes show."""
+    shown = with_key_columns(rows.select(["key", "attributes", EFFECT, DECLARED]))
+    return _columns_in(shown, [n for route in routes for n in facts.rows[route]])
+
+
+def _columns_in(rows: pa.Table, chosen: Sequence[int]) -> list[CarriedColumn]:
+    """Return the columns that chosen rows have in `DECLARED`."""
+    numbers = pa.array(chosen, pa.int64())
+    part = pa.table({DECLARED: rows[DECLARED].take(numbers), _ROW: numbers})
+    part = part.filter(pc.is_valid(part[DECLARED]))
+    grouped = part.group_by(DECLARED).aggregate([(_ROW, "count"), (_ROW, "min")])
+    each = (grouped[name].to_pylist() for name in (DECLARED, f"{_ROW}_count", f"{_ROW}_min"))
+    return counted_columns([*zip(*each, strict=True)])
 
 
 def refused_in(

@@ -29,7 +29,14 @@ from changewire.engines.typed.types import (
 )
 from changewire.engines.user_key import user_key_column
 from changewire.tables.names import Target
-from changewire.tables.routing import Refusal, RouteKey, Routes, apply_failed, goes_to_all
+from changewire.tables.routing import (
+    WRITE,
+    Refusal,
+    RouteKey,
+    Routes,
+    apply_failed,
+    goes_to_all,
+)
 
 _GIVEN = ""
 """Instead of the text of declared columns: those that are given."""
@@ -48,11 +55,13 @@ class BatchSources:
         route_keys: Where they come from, in the order in which they find their tables.
         keys: Columns of the keys, by where changes come from; and how many changes have them.
         columns: Columns that their messages declare or show, by where they come from.
+        of_keys: Returns the columns that the keys of changes from some of them show.
     """
 
     route_keys: list[RouteKey]
     keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
     columns: dict[RouteKey, list[CarriedColumn]] = field(default_factory=dict)
+    of_keys: Callable[[list[RouteKey]], list[CarriedColumn]] = lambda _: []
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,8 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
         carried = _carried(routes, sources, keys or ())
+        if not carried and keys:
+            carried = _of_keys(table, routes, sources, keys)
         if carried:
             carried += _laid_out(table, settings)
         given = _types_asked(table, carried, settings, rules)
@@ -218,6 +229,22 @@ def _carried(
         for one in sources.columns.get(route, ())
         # A column that differs from the key in case only would make the table unusable.
         if folded.get(one.name.lower(), one.name) == one.name
+    ]
+    return carried + user_key_column(routes) if carried else []
+
+
+def _of_keys(
+    table: TableThere, routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
+) -> list[CarriedColumn]:
+    """Return the columns of a new table of whose rows only keys are known; none without a write."""
+    held = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
+    making = [one for one in routes if one[1] == WRITE]
+    if not making or {*keys} <= held:
+        return []
+    found = [one for one in sources.of_keys(making) if one.name in keys]
+    carried = [
+        one._replace(kind="string" if one.kind == VOID else one.kind, first=())
+        for one in sorted(found, key=lambda one: one.first)
     ]
     return carried + user_key_column(routes) if carried else []
 

@@ -50,13 +50,19 @@ def rows_in(case: Case, folder: Path) -> list[tuple[dict[str, Any], Any]]:
     return [comparable(one) for one in found.to_pylist()]
 
 
+def columns_in(case: Case, folder: Path) -> dict[str, str] | None:
+    """Return the types of the columns of the table of a case; None without a table."""
+    if not DeltaTable.is_deltatable(f"{folder}/tables/{case.table}"):
+        return None
+    fields = tables.columns_of(table(case, folder).schema())["fields"]
+    return {one["name"]: sql_name(one["type"]) for one in fields if one["name"] != COLUMN}
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_columns_and_rescued_values(case: Case, tmp_path: Path) -> None:
     """Values are in columns of their types, or rescued; `verify` says the same."""
     applied(case, tmp_path)
-    kinds = tables.columns_of(table(case, tmp_path).schema())["fields"]
-    found = {one["name"]: sql_name(one["type"]) for one in kinds if one["name"] != COLUMN}
-    assert found == case.columns
+    assert columns_in(case, tmp_path) == case.columns
     assert rows_in(case, tmp_path) == [*case.rows]
     places = {"log": f"{tmp_path}/log", "target": f"{tmp_path}/tables/{{table}}"}
     assert delta.verify(places["log"], target=places["target"]).to_pylist() == []
@@ -92,8 +98,7 @@ def test_a_record_of_two_hundred_bins(tmp_path: Path) -> None:
         "updated": 1,
         "rescued": dict.fromkeys(rescued, 1),
     }
-    found = tables.columns_of(table(case, tmp_path).schema())["fields"]
-    assert {one["name"]: sql_name(one["type"]) for one in found if one["name"] != COLUMN} == columns
+    assert columns_in(case, tmp_path) == columns
     assert rows_in(case, tmp_path) == [(row(1, **texts), rescued)]
 
 
@@ -105,3 +110,19 @@ def test_misfits_are_refused_if_asked(tmp_path: Path) -> None:
     log = DeltaTable(f"{tmp_path}/log").to_pyarrow_table()
     refused = log.filter(pa.compute.equal(log["kind"], "refused"))
     assert refused["offset"].to_pylist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("types", "columns", "refused"),
+    [({}, None, ["partition-mismatch"]), ({"a": "string"}, {**KEYS, "a": "string"}, [])],
+)
+def test_partitions_of_a_table_of_keys_alone(
+    tmp_path: Path, types: dict[str, str], columns: dict[str, str] | None, refused: list[str]
+) -> None:
+    """Columns of partitions need a type by settings, or the changes are refused."""
+    case = Case("", "aerospike-json", [[write(1, 5)]], "users", {}, [])
+    settings = {"*": {"partition_by": ["a"], "columns": types}}
+    applied(case, tmp_path, tables=settings)
+    assert columns_in(case, tmp_path) == columns
+    log = DeltaTable(f"{tmp_path}/log").to_pyarrow_table()
+    assert log["code"].drop_null().to_pylist() == refused

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import msgspec
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
-from changewire.engines.layout import DECLARED
+from changewire.engines import carried
+from changewire.engines.layout import DECLARED, EFFECT
+from changewire.engines.log import ELEMENT_PLACE
 from changewire.engines.spark.merge.facts import BatchFacts, has_columns, route_key
-from changewire.engines.spark.merge.from_log import source_columns
+from changewire.engines.spark.merge.from_log import is_change, source_columns
 from changewire.engines.spark.parts import position_columns
 from changewire.engines.typed.auto import MOST_COLUMNS, CarriedColumn
 from changewire.tables.routing import NAMES, RouteKey
@@ -50,6 +55,22 @@ class CarriedColumns:
             self._known.clear()
         self._known |= {one: found.get(one[0], []) for one in texts if one[1] is not None}
         return found
+
+
+def columns_of_keys(
+    rows: DataFrame, facts: BatchFacts, routes: list[RouteKey]
+) -> list[CarriedColumn]:
+    """Return the columns that the keys of changes from some sources show."""
+    names = ("kind", "op", "source", "key", "attributes", EFFECT, DECLARED, *ELEMENT_PLACE)
+    read = rows.where(is_change()).select(*names)
+
+    def each(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from carried.with_key_columns(pa.Table.from_batches([batch])).to_batches()
+
+    shown = read.mapInArrow(each, read.schema)
+    found = carried_of(shown, replace(facts, columns=dict.fromkeys(routes)))
+    return [column for columns in found.values() for column in columns]
 
 
 def carried_of(rows: DataFrame, facts: BatchFacts) -> _Columns:

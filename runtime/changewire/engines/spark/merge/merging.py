@@ -18,6 +18,7 @@ from changewire.engines.layout import CHANGE, DEAD_LETTER
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.at_once import merge_parts
 from changewire.engines.spark.merge.befores import moved
+from changewire.engines.spark.merge.carried import columns_of_keys
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE
 from changewire.engines.spark.merge.options import ApplyOptions
@@ -76,7 +77,8 @@ class BatchMerge(Batch):
         self._refuse_routes(routes)
         if self.options.are_auto:
             columns = self.query.columns.of(self.rows, self.facts)
-            sources = replace(sources, columns=columns)
+            of_keys = partial(columns_of_keys, self.rows, self.facts)
+            sources = replace(sources, columns=columns, of_keys=of_keys)
         found, refusals = plans(routes, partial(self._plan, sources), _FATAL)
         self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
         accepted = self._accepted()

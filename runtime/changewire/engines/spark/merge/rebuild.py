@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from changewire.engines.options import Numbers, TableOptions
 from changewire.engines.settings import Deletes, Misfits, Settings, TableSettings
 from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.log.rows import of_target
-from changewire.engines.spark.merge.carried import carried_of
+from changewire.engines.spark.merge.carried import carried_of, columns_of_keys
 from changewire.engines.spark.merge.clauses import Clauses, clauses_of
 from changewire.engines.spark.merge.constraints import (
     LENIENT,
@@ -241,7 +242,8 @@ class Replacing:
         facts = facts_of_batch(changes, self.options)
         sources = facts.sources
         if self.options.are_auto:
-            sources = replace(sources, columns=carried_of(changes, facts))
+            of_keys = partial(columns_of_keys, changes, facts)
+            sources = replace(sources, columns=carried_of(changes, facts), of_keys=of_keys)
         others = without_state(StructType(self._others()))
         keys = None if self.there.has_text else self.there.keys
         rules = SparkRules(self.table.format, None)
