@@ -64,6 +64,12 @@ def write(number: int, lut: int, *bins: tuple[str, str, Any]) -> dict[str, Any]:
     }
 
 
+def delete(number: int, lut: int, of: str | None = "users") -> dict[str, Any]:
+    """Return a delete in JSON, of a record of a set."""
+    key = ["test", of, DIGESTS[number], str(number)]
+    return {"msg": "delete", "key": key, "gen": 1, "lut": lut}
+
+
 def row(number: int, **columns: Any) -> dict[str, Any]:
     """Return a row of Aerospike; one of flat JSON has a user key."""
     return {"aerospike_digest": DIGESTS[number], "aerospike_user_key": str(number), **columns}
@@ -225,7 +231,20 @@ ALONE = Case(
     ],
 )
 
-CASES = (FLAT, PATCHED, BINS, GIVEN, ALONE)
+DELETED = Case(
+    name="a delete that is kept makes a table, so no late write brings its row back",
+    format="aerospike-json",
+    batches=[
+        [delete(1, 5)],
+        [write(1, 1, ("a", "int", 1)), write(2, 1, ("a", "int", 2))],
+    ],
+    table="users",
+    columns={**KEYS, "a": "bigint"},
+    rows=[({"aerospike_digest": DIGESTS[1]}, None), (row(2, a=2), None)],
+    options={"deletes": "flag"},
+)
+
+CASES = (FLAT, PATCHED, BINS, GIVEN, ALONE, DELETED)
 
 
 def _comparable(value: Any) -> Any:

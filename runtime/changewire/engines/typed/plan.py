@@ -28,6 +28,7 @@ from changewire.engines.typed.types import (
     struct_json,
 )
 from changewire.engines.user_key import user_key_column
+from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
 from changewire.tables.routing import (
     WRITE,
@@ -165,7 +166,7 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     if isinstance(rows, str):
         carried = _carried(routes, sources, keys or ())
         if not carried and keys:
-            carried = _of_keys(table, routes, sources, keys)
+            carried = _of_keys(table, routes, sources, keys, settings)
         if carried:
             carried += _laid_out(table, settings)
         given = _types_asked(table, carried, settings, rules)
@@ -234,11 +235,19 @@ def _carried(
 
 
 def _of_keys(
-    table: TableThere, routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
+    table: TableThere,
+    routes: list[RouteKey],
+    sources: BatchSources,
+    keys: tuple[str, ...],
+    settings: Settings,
 ) -> list[CarriedColumn]:
-    """Return the columns of a new table of whose rows only keys are known; none without a write."""
+    """Return the columns of a new table of whose rows only keys are known; none without rows.
+
+    A deleted row that is kept is one, if the delete names its table.
+    """
     held = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
-    making = [one for one in routes if one[1] == WRITE]
+    ops = {WRITE, DELETE} if settings.keeps_deleted else {WRITE}
+    making = [one for one in routes if one[1] in ops and not goes_to_all(one[1], one[0])]
     if not making or {*keys} <= held:
         return []
     found = [one for one in sources.of_keys(making) if one.name in keys]

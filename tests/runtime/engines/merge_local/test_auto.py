@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from tests.runtime.engines.auto_cases import CASES, KEYS, Case, comparable, row, write
+from tests.runtime.engines.auto_cases import CASES, KEYS, Case, comparable, delete, row, write
 from tests.runtime.engines.merge_local.lake import recorded
 
 from changewire import delta
@@ -126,3 +126,34 @@ def test_partitions_of_a_table_of_keys_alone(
     assert columns_in(case, tmp_path) == columns
     log = DeltaTable(f"{tmp_path}/log").to_pyarrow_table()
     assert log["code"].drop_null().to_pylist() == refused
+
+
+LINDORM = {
+    "op": "d",
+    "ts_ms": 5,
+    "before": {"id": 5},
+    "source": {"namespace": "test", "table": "users", "ts_ms": 5},
+}
+"""A delete that declares no types."""
+
+
+@pytest.mark.parametrize(
+    ("message", "options", "columns"),
+    [
+        (delete(1, 5), {"deletes": "remove"}, None),
+        (delete(1, 5, None), {"deletes": "flag"}, None),
+        (delete(1, 5), {"deletes": "flag"}, KEYS),
+        (LINDORM, {"deletes": "flag", "key_columns": ["id"]}, {"id": "bigint"}),
+    ],
+)
+def test_tables_that_deletes_make(
+    tmp_path: Path,
+    message: dict[str, Any],
+    options: dict[str, Any],
+    columns: dict[str, str] | None,
+) -> None:
+    """A delete makes a table if it names one that keeps deleted rows; its key says the types."""
+    name = "lindorm-json" if message is LINDORM else "aerospike-json"
+    case = Case("", name, [[message]], "users", {}, [])
+    applied(case, tmp_path, **options)
+    assert columns_in(case, tmp_path) == columns
