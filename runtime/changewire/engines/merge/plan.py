@@ -83,7 +83,10 @@ class DeltaRsRules(NamedTuple):
 
 
 def shape_of(table: LocalTable | None) -> Shape:
-    """Return how a table has its rows; one that does not exist has JSON text."""
+    """Return how a table has the rows of changes that it has taken.
+
+    One that does not exist has JSON text.
+    """
     if table is None:
         return JsonRows()
     if table.has_text:
@@ -91,7 +94,7 @@ def shape_of(table: LocalTable | None) -> Shape:
     fields, keys, named = table.columns()["fields"], table.keys or (), table.named
     kept = {field["name"] for field in fields} if named is None else {*named, *keys}
     written = struct_json([field for field in fields if field["name"] in kept])
-    return TypedRows(columns_of(written), keys, table.how)
+    return TypedRows(columns_of(written), keys, table.how._replace(were_applied=True))
 
 
 def _has_nul(kind: Any) -> bool:

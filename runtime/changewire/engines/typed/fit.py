@@ -77,10 +77,14 @@ class Fit:
         self.own: Own | None = None
         if how.misfits is not None:
             self.own = Own(self.row, self.key.names, how)
+        self._rescuing: Own | None = None
+        if how.were_applied:
+            self._rescuing = Own(self.row, self.key.names, how._replace(misfits="rescue"))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle what the constructor was given; a task makes the rest again."""
-        return {"key": self.key, "row": self.row, "_exact": self._exact, "own": self.own}
+        names = ("key", "row", "_exact", "own", "_rescuing")
+        return {name: self.__dict__[name] for name in names}
 
     def __call__(self, keys: Texts, afters: Texts, columns: Texts | None = None) -> FittedColumns:
         """Return the columns of changes.
@@ -162,7 +166,7 @@ class Fit:
 
     def _by_cells(self, texts: Iterable[pa.Array]) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
         each = zip(*(column.to_pylist() for column in texts), strict=True)
-        found = [fitted_texts(key, after, self.cells, columns) for key, after, columns in each]
+        found = [self._fitted(*one) for one in each]
         failures = [one.failure for one in found]
         columns = [
             built([getattr(one, field.name) for one in found], field.type, failures)
@@ -170,6 +174,12 @@ class Fit:
         ]
         batch = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         return batch, {n: why for n, why in enumerate(failures) if why is not None}
+
+    def _fitted(self, key: str, after: str | None, columns: str | None) -> Fitted:
+        found = fitted_texts(key, after, self.cells, columns)
+        if found.failure is None or self._rescuing is None:
+            return found
+        return fitted_texts(key, after, self.cells._replace(own=self._rescuing), columns)
 
 
 def _pieces(declined: Iterable[int], size: int) -> list[tuple[int, int, int]]:

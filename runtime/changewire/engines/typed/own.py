@@ -47,11 +47,14 @@ class RowOptions(NamedTuple):
         misfits: What becomes of a row with a value that does not fit its column, or that has none;
             None if such a change is refused, and values without a column are passed over.
         given: Names of columns whose types a user gave: text may represent their values.
+        were_applied: Whether the table has taken the changes: their values that do not fit were
+            rescued, whatever `misfits` is now.
     """
 
     exact: bool = False
     misfits: Misfits | None = None
     given: frozenset[str] = frozenset()
+    were_applied: bool = False
 
 
 ROWS: Final = "changewire.rows"

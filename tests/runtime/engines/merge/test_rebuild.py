@@ -161,6 +161,21 @@ def test_what_does_not_fit_stops_a_rebuild(spark: SparkSession, tmp_path: Path) 
     assert lake.faults(spark) == []
 
 
+def test_rescued_rows_stay_if_later_misfits_are_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """`misfits` is about changes to come: what a table has taken is right, and stays."""
+    lake = Lake(tmp_path)
+    sent(spark, lake, [*FIRST, flat(3, 1, a="text")], row_schema="auto")
+    later = [flat(1, 2, a=7), flat(0, 2, a="text")]
+    assert sent(spark, lake, later, row_schema="auto", misfits="refuse")["refused"] == 1
+    before = rows_in(spark, lake, USERS)
+    assert before[2][1] == {"a": "text"}
+    assert lake.faults(spark) == []
+    rebuilt(spark, lake)
+    assert rows_in(spark, lake, USERS) == before
+
+
 def test_refused_values_are_replayed_into_their_columns(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -163,14 +163,15 @@ def plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
 
 
 def shape_of(there: There) -> Shape:
-    """Return how a table has its rows."""
+    """Return how a table has the rows of changes that it has taken."""
     if there.has_text:
         return JsonShape()
     found: dict[str, Any] = nullable(there.columns).jsonValue()
     row = with_json(found, there.properties)
     columns = [one for one in row["fields"] if one["name"] != COLUMN]
     kind = StructType.fromJson(struct_json(columns))
-    return TypedShape(kind, there.keys or (), rows_in(there.properties))
+    how = rows_in(there.properties)._replace(were_applied=True)
+    return TypedShape(kind, there.keys or (), how)
 
 
 def _closed(there: There | None, columns: StructJson) -> str | None:
