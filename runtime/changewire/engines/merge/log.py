@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +41,11 @@ _NO_ROWS: Final = {"OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES"
 
 _SAME: Final = {"DELETE", "UPDATE", "ADD COLUMN"}
 """Operations whose commits bring no rows of other elements."""
+
+_UNMERGED: Final = (
+    "%s: its newest changes are not merged yet; until `apply_log` (`changewire apply`) merges "
+    "them, `verify` takes rows that `rebuild` makes of them for faults"
+)
 
 
 class LocalLog(AppendedLog):
@@ -97,8 +103,7 @@ class LocalLog(AppendedLog):
         if table is None or not 0 <= self.merged < table.version():
             return table
         commits = table.history(table.version() - self.merged)
-        new = (one for one in commits if _has_rows(one) and one["operation"] not in _SAME)
-        before = min((one["version"] for one in new), default=None)
+        before = min((one["version"] for one in commits if _is_new(one)), default=None)
         if commits and before is None:
             return table
         # Files of the version itself may have been written together since, and removed. A version
@@ -122,6 +127,15 @@ class LocalLog(AppendedLog):
         where = ds.field("kind").isin([CHANGE, CONTROL])
         found = delta.tables_in(self.path, self._part(table, is_merged=False), where, LOG_COLUMNS)
         yield from map(with_effects, found)
+
+    def warn_unmerged(self, function: str) -> None:
+        """Log a warning of a function if there are changes that no run has merged yet."""
+        table = self._table
+        if table is None or not 0 <= self.merged < table.version():
+            return
+        commits = table.history(table.version() - self.merged)
+        if (any(map(_is_new, commits)) or not commits) and any(map(len, self.unmerged())):
+            logging.getLogger(f"changewire.{function}").warning(_UNMERGED, self.path)
 
     def merged_rows(
         self, columns: Sequence[str] | Mapping[str, ds.Expression], where: ds.Expression
@@ -256,3 +270,8 @@ def _has_rows(commit: Mapping[str, Any]) -> bool:
     is_empty = commit.get("operationMetrics", {}).get("num_added_files") == 0
     is_closing = CLOSING.items() <= commit.items()
     return not (is_empty or is_closing) and commit["operation"] not in _NO_ROWS
+
+
+def _is_new(commit: Mapping[str, Any]) -> bool:
+    """Whether a commit may have brought rows of other elements."""
+    return _has_rows(commit) and commit["operation"] not in _SAME

@@ -99,7 +99,8 @@ def rebuild(
         numbers: As for `apply_changes`, with `row_schema`.
         settings: Settings of some tables, as ``tables`` of `apply_changes`, with `row_schema`: how
             tables are from now on. A rebuild does not change the columns of a key. The logger
-            ``changewire.rebuild`` warns of names that no table of the log has.
+            ``changewire.rebuild`` warns of names that no table of the log has, and of changes that
+            no run has merged yet.
 
     Returns:
         Paths of the tables that were rebuilt.
@@ -133,6 +134,7 @@ def rebuild(
     rebuild_one = Rebuild(content, how, there.id, deletes, has_new_columns=row_schema is not None)
     for one in chosen:
         rebuild_one(one)
+    there.warn_unmerged("rebuild")
     return [one.name for one in chosen]
 
 

@@ -57,7 +57,8 @@ def verify(
 ) -> pa.Table:
     """Compare tables with the log that they were made of; each row that differs is returned.
 
-    The log counts as far as the tables have it. A change that the target refused, or that has no
+    The log counts as far as runs merged it, and the logger ``changewire.verify`` warns if it has
+    more: a rebuild may have made rows of that. A change that the target refused, or that has no
     key, is in no table: `changewire.arrow.unapplied` counts these. Rescued values are not
     compared. The rows of a table, and the changes of it that the log has, must fit into memory.
 
@@ -100,6 +101,7 @@ def verify(
 
     content = content_of(read, how.routing, with_truncates=apply_truncates)
     warn_unmatched(how, content.known, "verify")
+    there.warn_unmerged("verify")
     found: list[pa.Table] = []
     for one in content.known.tables.names.values():
         table = table_there(one.name, there.id)

@@ -131,13 +131,17 @@ def test_refused_changes_do_not_count(tmp_path: Path) -> None:
     assert faults(lake) == {1: ("missing", 0)}
 
 
-def test_the_log_counts_as_far_as_tables_have_it(tmp_path: Path) -> None:
-    """Changes that landed since are not missing; a rebuild takes them."""
+def test_the_log_counts_as_far_as_tables_have_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Changes that landed since are not missing; a rebuild takes them, and both warn of them."""
     lake = Lake(tmp_path)
     lake.apply(placed(change(key=1, a=1)))
     log, more = lake.places["log"], log_of(placed(change(key=2, a=2), start=9))
     DeltaTable(log).optimize.compact()
+    DeltaTable(log).update({"event_time": "NULL"})
     assert faults(lake) == {}
+    assert caplog.messages == []
     write_deltalake(log, more, mode="append")
     DeltaTable(log).optimize.compact()
     assert faults(lake) == {}
@@ -145,8 +149,17 @@ def test_the_log_counts_as_far_as_tables_have_it(tmp_path: Path) -> None:
     assert faults(lake) == {1: ("missing", 0)}
     cwd.rebuild(**lake.places)
     assert sorted(lake.json_rows()) == [1, 2]
+    assert faults(lake) == {2: ("extra", None)}
+    assert [one.name for one in caplog.records] == [
+        *(f"changewire.{name}" for name in ("verify", "verify", "rebuild", "verify"))
+    ]
+    (text,) = {*caplog.messages}
+    assert f"{log}: its newest changes are not merged yet; until `apply_log`" in text
+    caplog.clear()
     cwd.apply_log(**lake.places, row_schema="json")
     assert faults(lake) == {}
+    cwd.rebuild(**lake.places)
+    assert caplog.messages == []
 
 
 def test_a_version_of_the_log_that_was_removed(tmp_path: Path) -> None:
