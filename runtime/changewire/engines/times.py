@@ -19,7 +19,7 @@ _NO_TIME: Final = -1
 
 def shown_time(milliseconds: int | None) -> int | None:
     """Return a time in microseconds since 1970; None without one that a table can show."""
-    if milliseconds in {None, _NO_TIME} or milliseconds not in _MILLISECONDS:
+    if milliseconds is None or milliseconds == _NO_TIME or milliseconds not in _MILLISECONDS:
         return None
     return milliseconds * 1000
 

@@ -59,8 +59,8 @@ def wanted_of(words: Sequence[str]) -> Wanted:
     return _wanted(found)
 
 
-def wanted_key(key: Mapping[str, Any]) -> Wanted:
-    """Return the key of these columns, values as in JSON."""
+def wanted_key(key: Any) -> Wanted:
+    """Return the key of a mapping of columns to values as in JSON."""
     if not isinstance(key, Mapping):
         raise TypeError(f"a key is a mapping of columns to values, not {type(key).__name__}")
     return _wanted({name: (value,) for name, value in key.items()})

@@ -59,7 +59,7 @@ class TableLog(NamedTuple):
     refused: list[Row]
 
 
-def table_log(log: LogRows, table: str) -> TableLog:
+def table_log(log: LogRows, table: Any) -> TableLog:
     """Return the content of a log of a table, and of deletes of all tables of its database.
 
     A ValueError names several tables that have the name.

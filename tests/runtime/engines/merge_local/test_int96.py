@@ -6,6 +6,7 @@ import json
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -78,7 +79,7 @@ def test_changes_of_a_table_that_got_such_a_file_are_refused(
     lake = Lake(tmp_path)
     path = made(tmp_path / "tables" / "t", FAR, NEAR)
     with monkeypatch.context() as patch:
-        patch.setattr("changewire.engines.merge.adopt.check_times", lambda *_: None)
+        patch.setattr("changewire.engines.merge.adopt.check_times", Mock())
         cwd.adopt_table(path, key_columns=["id"])
     sent = {"id": 1, "until": "2025-01-01T00:00:00Z"}
     update = message("UPDATE_AFTER", 2, sent, types={"id": "LONG", "until": "STRING"})
