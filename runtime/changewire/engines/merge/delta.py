@@ -17,7 +17,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from changewire.engines.changelog.source import READ_OPTIONS, file_system
 from changewire.engines.errors import OutputError, reason_of
-from changewire.engines.merge.url_files import UrlFiles
+from changewire.engines.merge.url_files import await_files_of
 from changewire.engines.retries import WriteConflictError
 from changewire.engines.typed.types import StructJson, differing, parts, struct_json
 from changewire.tables.routing import NOT_WRITABLE, Refusal
@@ -126,8 +126,8 @@ def dataset_of(path: str, table: DeltaTable, files: str | None = None) -> Any:
         data: Any = table.to_pyarrow_dataset(
             filesystem=system, file_pruning_predicate=files, parquet_read_options=READ_OPTIONS
         )
-    if system is None:  # delta-rs makes the handler itself
-        data.filesystem.handler.__class__ = UrlFiles
+    if system is None:
+        await_files_of(data.filesystem)
     if table.metadata().partition_columns:
         return data
     parts = [data.format.make_fragment(one.path, data.filesystem) for one in data.get_fragments()]
@@ -165,7 +165,7 @@ def tables_in(
                 yield table if number == len(table) else table.filter(is_wanted)
     finally:
         if _SCHEME in path:
-            # No thread of Arrow opens a file afterwards, as `UrlFiles` expects.
+            # No thread of Arrow opens a file afterwards, as `await_files_of` expects.
             with suppress(OSError, pa.ArrowInvalid):
                 for _ in batches:
                     pass

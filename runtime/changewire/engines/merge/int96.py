@@ -27,8 +27,8 @@ _REASON: Final = (
     "spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS"
 )
 
-_seen: Final = set[tuple[str, str, str]]()
-"""Files whose times have another form: the id of a table, a column, the name of a file."""
+_seen: Final = dict[tuple[str, str], set[str]]()
+"""Names of files whose times have another form, by the id of a table and a column."""
 
 
 def check_times(path: str, table: DeltaTable) -> None:
@@ -41,15 +41,14 @@ def check_times(path: str, table: DeltaTable) -> None:
         return
     files, whose = pa.table(table.get_add_actions(flatten=True)), str(table.metadata().id)
     for name in names:
-        unsafe = {file for file in _unsafe(files, name) if (whose, name, file) not in _seen}
-        if not unsafe:
-            continue
-        data = delta.dataset_of(path, table)
-        for file, one in ((posixpath.basename(one.path), one) for one in data.get_fragments()):
+        unsafe = {*_unsafe(files, name)}
+        new = unsafe - _seen.get((whose, name), set())
+        data = delta.dataset_of(path, table) if new else None
+        for one in () if data is None else data.get_fragments():
             with delta.reported(path, pa.ArrowInvalid):
-                if file in unsafe and _is_int96(data.filesystem, one.path, name):
+                if posixpath.basename(one.path) in new and _is_int96(data, one.path, name):
                     raise delta.UnwritableError(path, _REASON.format(name=name))
-        _seen.update((whose, name, file) for file in unsafe)
+        _seen[whose, name] = unsafe
 
 
 def _has_times(field: Any) -> bool:
@@ -67,8 +66,8 @@ def _unsafe(files: pa.Table, name: str) -> Iterator[str]:
     yield from map(posixpath.basename, found["path"].to_pylist())
 
 
-def _is_int96(system: Any, path: str, name: str) -> bool:
-    with system.open_input_file(path) as file:
+def _is_int96(data: Any, path: str, name: str) -> bool:
+    with data.filesystem.open_input_file(path) as file:
         schema = pq.ParquetFile(file).schema
     leaves = (schema.column(number) for number in range(len(schema.names)))
     return any(
