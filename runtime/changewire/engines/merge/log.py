@@ -100,9 +100,9 @@ class LocalLog(AppendedLog):
         Rows may have been erased, and files written again, since.
         """
         table = self._table
-        if table is None or not 0 <= self.merged < table.version():
+        commits = self._unmerged_commits() if self.merged >= 0 else None
+        if commits is None:
             return table
-        commits = table.history(table.version() - self.merged)
         before = min((one["version"] for one in commits if _is_new(one)), default=None)
         if commits and before is None:
             return table
@@ -117,24 +117,29 @@ class LocalLog(AppendedLog):
 
         If files were written again since, some rows may be among them that the tables have.
         """
-        table = self._table
-        if table is None or self.merged >= table.version():
-            return
-        # Of a folder with some characters in its name delta-rs gives no history.
-        commits = table.history(table.version() - self.merged)
-        if commits and not any(map(_has_rows, commits)):
+        table, commits = self._table, self._unmerged_commits()
+        if table is None or commits is None or (commits and not any(map(_has_rows, commits))):
             return
         where = ds.field("kind").isin([CHANGE, CONTROL])
         found = delta.tables_in(self.path, self._part(table, is_merged=False), where, LOG_COLUMNS)
         yield from map(with_effects, found)
 
+    def _unmerged_commits(self) -> list[dict[str, Any]] | None:
+        """Return the commits beyond the version that the tables have; None if there are none.
+
+        Of a folder with some characters in its name delta-rs gives no history: an empty list.
+        """
+        table = self._table
+        if table is None or self.merged >= table.version():
+            return None
+        return table.history(table.version() - self.merged)
+
     def warn_unmerged(self, function: str) -> None:
         """Log a warning of a function if there are changes that no run has merged yet."""
-        table = self._table
-        if table is None or not 0 <= self.merged < table.version():
+        commits = self._unmerged_commits() if self.merged >= 0 else None
+        if commits is None or (commits and not any(map(_is_new, commits))):
             return
-        commits = table.history(table.version() - self.merged)
-        if (any(map(_is_new, commits)) or not commits) and any(map(len, self.unmerged())):
+        if any(map(len, self.unmerged())):
             logging.getLogger(f"changewire.{function}").warning(_UNMERGED, self.path)
 
     def merged_rows(

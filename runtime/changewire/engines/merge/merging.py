@@ -42,13 +42,8 @@ from changewire.engines.merge.plan import DeltaRsRules, refused_in, sources_of
 from changewire.engines.merge.rows import MergedTable, TableMerge
 from changewire.engines.merge.table import there
 from changewire.engines.retries import WriteConflictError, retried
-from changewire.engines.typed.plan import (
-    BatchSources,
-    TablePlan,
-    plans,
-    table_plan,
-    unusable,
-)
+from changewire.engines.typed.plan import TablePlan, plans, table_plan, unusable
+from changewire.engines.typed.sources import BatchSources
 from changewire.engines.typed.there import TableThere
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST

@@ -21,7 +21,8 @@ from changewire.engines.merge.table import LocalTable
 from changewire.engines.partitions import delta_fault
 from changewire.engines.typed.auto import CarriedColumn, counted_columns
 from changewire.engines.typed.own import RowOptions
-from changewire.engines.typed.plan import BatchSources, RefusedRows
+from changewire.engines.typed.plan import RefusedRows
+from changewire.engines.typed.sources import BatchSources
 from changewire.engines.typed.there import reserved_fault
 from changewire.engines.typed.types import (
     StructJson,

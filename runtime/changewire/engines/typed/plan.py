@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic
@@ -19,6 +18,12 @@ from changewire.engines.settings import NONE, Settings
 from changewire.engines.typed.auto import CarriedColumn, auto_columns
 from changewire.engines.typed.evolve import evolved, key_fault
 from changewire.engines.typed.options import AppliedOptions
+from changewire.engines.typed.sources import (
+    BatchSources,
+    carried_columns,
+    first_keys,
+    key_columns,
+)
 from changewire.engines.typed.there import ShapeT, TableRules, TableThere
 from changewire.engines.typed.types import (
     StructJson,
@@ -27,17 +32,8 @@ from changewire.engines.typed.types import (
     sql_name,
     struct_json,
 )
-from changewire.engines.user_key import user_key_column
-from changewire.tables.mutations import DELETE
 from changewire.tables.names import Target
-from changewire.tables.routing import (
-    WRITE,
-    Refusal,
-    RouteKey,
-    Routes,
-    apply_failed,
-    goes_to_all,
-)
+from changewire.tables.routing import Refusal, RouteKey, Routes, apply_failed, goes_to_all
 
 _GIVEN = ""
 """Instead of the text of declared columns: those that are given."""
@@ -46,23 +42,6 @@ _REBUILT: Final = (
     "a table keeps what it was made with until `rebuild` with row_schema and these settings "
     "changes it"
 )
-
-
-@dataclass(frozen=True)
-class BatchSources:
-    """Where the changes of a batch come from, with what typed tables need to be planned.
-
-    Attributes:
-        route_keys: Where they come from, in the order in which they find their tables.
-        keys: Columns of the keys, by where changes come from; and how many changes have them.
-        columns: Columns that their messages declare or show, by where they come from.
-        of_keys: Returns the columns that the keys of changes from some of them show.
-    """
-
-    route_keys: list[RouteKey]
-    keys: dict[RouteKey, Counter[tuple[str, ...]]] = field(default_factory=dict)
-    columns: dict[RouteKey, list[CarriedColumn]] = field(default_factory=dict)
-    of_keys: Callable[[list[RouteKey]], list[CarriedColumn]] = lambda _: []
 
 
 @dataclass(frozen=True)
@@ -164,9 +143,9 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     refusals = [] if keys is None else [*_other_keys(routes, sources, keys)]
     evolution = options.tables.schema_evolution
     if isinstance(rows, str):
-        carried = _carried(routes, sources, keys or ())
+        carried = carried_columns(routes, sources, keys or ())
         if not carried and keys:
-            carried = _of_keys(table, routes, sources, keys, settings)
+            carried = key_columns(table, routes, sources, keys, settings)
         if carried:
             carried += _laid_out(table, settings)
         given = _types_asked(table, carried, settings, rules)
@@ -209,8 +188,7 @@ def _open_and_closed(
 def _check_kind(table: TableThere, *, is_json: bool) -> None:
     """Check that a table has JSON text if that is asked for, and else columns."""
     has = "columns" if is_json else "JSON text"
-    names = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
-    if is_json and (not names or {KEY, ROW} <= names):
+    if is_json and (not table.types or {KEY, ROW} <= table.types.keys()):
         return
     if is_json or table.is_text:
         raise OutputError(
@@ -219,52 +197,12 @@ def _check_kind(table: TableThere, *, is_json: bool) -> None:
         )
 
 
-def _carried(
-    routes: list[RouteKey], sources: BatchSources, keys: tuple[str, ...]
-) -> list[CarriedColumn]:
-    """Return the columns of the messages of a table that it can have besides its key."""
-    folded = {one.lower(): one for one in keys}
-    carried = [
-        one
-        for route in routes
-        for one in sources.columns.get(route, ())
-        # A column that differs from the key in case only would make the table unusable.
-        if folded.get(one.name.lower(), one.name) == one.name
-    ]
-    return carried + user_key_column(routes) if carried else []
-
-
-def _of_keys(
-    table: TableThere,
-    routes: list[RouteKey],
-    sources: BatchSources,
-    keys: tuple[str, ...],
-    settings: Settings,
-) -> list[CarriedColumn]:
-    """Return the columns of a new table of whose rows only keys are known; none without rows.
-
-    A deleted row that is kept is one, if the delete names its table.
-    """
-    held = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
-    ops = {WRITE, DELETE} if settings.keeps_deleted else {WRITE}
-    making = [one for one in routes if one[1] in ops and not goes_to_all(one[1], one[0])]
-    if not making or {*keys} <= held:
-        return []
-    found = [one for one in sources.of_keys(making) if one.name in keys]
-    carried = [
-        one._replace(kind="string" if one.kind == VOID else one.kind, first=())
-        for one in sorted(found, key=lambda one: one.first)
-    ]
-    return carried + user_key_column(routes) if carried else []
-
-
 def _laid_out(table: TableThere, settings: Settings) -> list[CarriedColumn]:
     """Return the columns of a layout that a table lacks: they are made if their types are given.
 
     No message need have a value of them.
     """
-    held = {one["name"] for one in (table.columns or struct_json([]))["fields"]}
-    lacking = (one for one in settings.laid_out_by if one not in held)
+    lacking = (one for one in settings.laid_out_by if one not in table.types)
     return [CarriedColumn(one, VOID, 0, ()) for one in lacking]
 
 
@@ -302,14 +240,6 @@ def _written(
 def _refused_alone(routes: list[RouteKey], why: Refusal) -> RefusedRows:
     """Return that no change of a table is applied; deletes that have other tables are left."""
     return RefusedRows([one for one in routes if not goes_to_all(one[1], one[0])], why)
-
-
-def first_keys(routes: list[RouteKey], sources: BatchSources) -> tuple[str, ...] | None:
-    """Return the key that most changes have, for a new table; None if only truncates come."""
-    found: Counter[tuple[str, ...]] = Counter()
-    for route in routes:
-        found.update(sources.keys.get(route, {}))
-    return max(sorted(found), key=found.__getitem__, default=None)
 
 
 def _other_keys(
@@ -385,8 +315,7 @@ def _types_asked(
 
     A table keeps those that it was made with.
     """
-    there = table.columns or struct_json([])
-    held = {field["name"]: field["type"] for field in there["fields"]}
+    held = table.types
     names = {*held} if table.named is None else {*held} & table.named
     asked = settings.types_of([*names, *(one.name for one in carried)])
     fields = [field_json(name, kind) for name, kind in asked.items()]

@@ -10,11 +10,8 @@ from changewire.engines.errors import OutputError
 from changewire.engines.options import Numbers
 from changewire.engines.settings import Deletes, Misfits, Settings, SettingsByTable, TableSettings
 from changewire.engines.typed.options import AppliedOptions
-from changewire.engines.typed.plan import (
-    BatchSources,
-    first_keys,
-    table_plan,
-)
+from changewire.engines.typed.plan import table_plan
+from changewire.engines.typed.sources import BatchSources, first_keys
 from changewire.engines.typed.there import ShapeT, TableRules, TableThere
 from changewire.engines.typed.types import StructJson
 from changewire.tables.names import Target

@@ -85,3 +85,9 @@ class TableThere(NamedTuple):
     given: frozenset[str] = frozenset()
     layout: Layout | None = None
     deletes: Deletes | None = None
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """The types of its columns by their names; none if it is missing."""
+        fields = () if self.columns is None else self.columns["fields"]
+        return {one["name"]: one["type"] for one in fields}

@@ -29,7 +29,7 @@ from changewire.engines.spark.merge.from_log import (
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import names_in
 from changewire.engines.typed.options import AppliedOptions
-from changewire.engines.typed.plan import BatchSources
+from changewire.engines.typed.sources import BatchSources
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.order import OLDEST, Order
 from changewire.tables.routing import (

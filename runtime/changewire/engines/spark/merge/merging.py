@@ -34,7 +34,8 @@ from changewire.engines.spark.merge.refusals import (
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.typed.plan import BatchSources, TablePlan, plans
+from changewire.engines.typed.plan import TablePlan, plans
+from changewire.engines.typed.sources import BatchSources
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
 from changewire.tables.routing import REFUSALS, WRITE, RouteKey, Routes, find_routes

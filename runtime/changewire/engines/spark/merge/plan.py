@@ -25,12 +25,8 @@ from changewire.engines.spark.parts import names_in
 from changewire.engines.spark.types import nullable
 from changewire.engines.typed.evolve import joined_type
 from changewire.engines.typed.own import RowOptions, rows_in, with_json
-from changewire.engines.typed.plan import (
-    BatchSources,
-    RefusedRows,
-    TablePlan,
-    table_plan,
-)
+from changewire.engines.typed.plan import RefusedRows, TablePlan, table_plan
+from changewire.engines.typed.sources import BatchSources
 from changewire.engines.typed.there import TableThere, reserved_fault
 from changewire.engines.typed.types import StructJson, differing, field_json, sql_name, struct_json
 from changewire.tables.mutations import WRITES
