@@ -98,7 +98,7 @@ def test_a_decimal_is_text_where_the_schema_allows_any_value(user: Any) -> None:
     ],
 )
 def test_a_value_that_no_model_can_have_has_its_place(user: Any, row: Any, pointer: str) -> None:
-    """A number beyond binary64 in a column of numbers, and what is no JSON."""
+    """A number beyond binary64 in a column of numbers, and a value that JSON does not have."""
     with pytest.raises(cw.DecodeError) as caught:
         cw.row(row, user)
     assert [(issue.pointer, issue.code) for issue in caught.value.issues] == [
