@@ -125,7 +125,7 @@ class LocalLog(AppendedLog):
         yield from map(with_effects, found)
 
     def _unmerged_commits(self) -> list[dict[str, Any]] | None:
-        """Return the commits beyond the version that the tables have; None if there are none.
+        """Return the commits beyond the version that the tables have; None if the tables have all.
 
         Of a folder with some characters in its name delta-rs gives no history: an empty list.
         """
