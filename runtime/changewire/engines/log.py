@@ -82,6 +82,9 @@ EFFECTIVE: Final = (
 READ: Final = ("kind", *EFFECTIVE, EFFECT, DECLARED, *ELEMENT_PLACE)
 """Columns of a log that are read to look for changes."""
 
+MERGE_COLUMNS: Final = (*READ, ATTEMPT)
+"""Columns of a log from which tables are made."""
+
 ADDED: Final = (EFFECT, DECLARED, TARGET)
 """Columns that logs of earlier versions lack."""
 

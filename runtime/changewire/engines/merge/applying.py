@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -9,11 +10,12 @@ import pyarrow as pa
 from changewire.engines.arrow.batches import grouped
 from changewire.engines.by_table import Applied
 from changewire.engines.known import KnownLog
-from changewire.engines.log import refused_rows
-from changewire.engines.merge.facts import known_log
+from changewire.engines.log import LOG_COLUMNS, refused_rows
+from changewire.engines.merge.facts import chosen_rows, known_log
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.merging import Merges
 from changewire.engines.merge.options import LocalOptions
+from changewire.tables.routing import Refusal
 
 _APPLIED: Final = 200_000
 _APPLIED_BYTES: Final = 128 * 2**20
@@ -53,19 +55,33 @@ class Applying:
         log.refresh()
         found, version = Applied(), log.version
         if log.merged < version:
-            merges, refused = Merges(options, log, self._read()), list[pa.Table]()
-            target = options.routing.template.text
-            has_rows = False
+            merges, why = Merges(options, log, self._read()), dict[int, Refusal]()
+            has_rows, number = False, 0
             for every in grouped(log.unmerged(), _APPLIED, _APPLIED_BYTES):
                 has_rows, rows = True, merges.chosen(every)
-                if why := merges.merge(rows):
-                    refused.append(refused_rows(rows, why, target))
-                    log.add_refused(rows, why)
+                refused = merges.merge(rows)
+                log.add_refused(rows, refused)
+                why |= {number + n: refusal for n, refusal in refused.items()}
+                number += len(rows)
+            refusals = [*self._refusals(why)]
             log.merged_to(version, has_rows=has_rows)
-            for rows in refused:
-                log.append_refused(rows)
+            if refusals:
+                log.append_refused(pa.concat_tables(refusals))
             found = merges.applied()
         return found
+
+    def _refusals(self, why: Mapping[int, Refusal]) -> Iterator[pa.Table]:
+        """Yield the rows that say why changes are refused, by their numbers among those merged.
+
+        Tables need few columns of a log, so what else these rows have is read now.
+        """
+        routing, first = self._options.routing, 0
+        for every in self._log.unmerged(LOG_COLUMNS) if why else ():
+            rows = chosen_rows(every, routing)
+            numbers = range(first, first + len(rows))
+            if found := {n - first: why[n] for n in numbers if n in why}:
+                yield refused_rows(rows, found, routing.template.text)
+            first += len(rows)
 
     def finish(self) -> None:
         """Let the log tell what was merged, if none of its commits does yet."""

@@ -13,12 +13,19 @@ from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import with_effects
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, REFUSED, columns_of_log, placed
+from changewire.engines.log import (
+    ATTEMPT,
+    ELEMENT_PLACE,
+    MERGE_COLUMNS,
+    REFUSED,
+    columns_of_log,
+    placed,
+)
 from changewire.engines.merge.becomes import Becomes, Floors
 from changewire.engines.merge.delta import opened
 from changewire.engines.merge.facts import exists, facts_of, source_of
 from changewire.engines.merge.log import attempts_of
-from changewire.engines.merge.look import LOOKED, all_mutations, of_table
+from changewire.engines.merge.look import all_mutations, of_table
 from changewire.engines.merge.mutations import Fitted, fitted
 from changewire.engines.merge.table import LocalTable, schema_of
 from changewire.tables.names import Target
@@ -54,9 +61,9 @@ class LogContent:
         """
         parts = [
             of_table(with_effects(self._newest(part)), self.known, target)
-            for part in self.read(LOOKED, [CHANGE])
+            for part in self.read(MERGE_COLUMNS, [CHANGE])
         ]
-        return pa.concat_tables(parts) if parts else columns_of_log(LOOKED).empty_table()
+        return pa.concat_tables(parts) if parts else columns_of_log(MERGE_COLUMNS).empty_table()
 
     def fitted(self, changes: pa.Table, shape: Shape) -> Fitted:
         """Return what the changes of a table do that it did not refuse."""
@@ -107,7 +114,7 @@ def content_of(read: Read, routing: Routing, *, with_truncates: bool) -> LogCont
         _add_newest(refused, part)
         unrouted.update(attempts_of(part.filter(pc.is_in(part["code"], _UNROUTED))))
     found: dict[RouteKey, SourceFacts] = {}
-    for part in read(LOOKED, [CHANGE, CONTROL]):
+    for part in read(MERGE_COLUMNS, [CHANGE, CONTROL]):
         # A source of which all changes found no table has none.
         kept = [one not in unrouted for one in attempts_of(part)]
         rows = with_effects(part.filter(pa.array(kept, pa.bool_())))

@@ -21,7 +21,7 @@ from changewire.engines.log import (
     ATTEMPT,
     CLOSING,
     ELEMENT_PLACE,
-    LOG_COLUMNS,
+    MERGE_COLUMNS,
     REFUSED,
     TARGET,
     columns_of_log,
@@ -112,8 +112,10 @@ class LocalLog(AppendedLog):
             return DeltaTable(self.path, version=self.merged if before is None else before - 1)
         return table
 
-    def unmerged(self) -> Iterator[pa.Table]:
+    def unmerged(self, columns: Sequence[str] = MERGE_COLUMNS) -> Iterator[pa.Table]:
         """Yield changes and control events beyond the version that the tables have, by batches.
+
+        Their order is the same each time.
 
         If files were written again since, some rows may be among them that the tables have.
         """
@@ -121,7 +123,7 @@ class LocalLog(AppendedLog):
         if table is None or commits is None or (commits and not any(map(_has_rows, commits))):
             return
         where = ds.field("kind").isin([CHANGE, CONTROL])
-        found = delta.tables_in(self.path, self._part(table, is_merged=False), where, LOG_COLUMNS)
+        found = delta.tables_in(self.path, self._part(table, is_merged=False), where, columns)
         yield from map(with_effects, found)
 
     def _unmerged_commits(self) -> list[dict[str, Any]] | None:

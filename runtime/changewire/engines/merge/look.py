@@ -17,7 +17,7 @@ from changewire.engines.changelog.shapes import Shape
 from changewire.engines.effects import with_effects
 from changewire.engines.known import KnownLog
 from changewire.engines.layout import CHANGE, EFFECT
-from changewire.engines.log import ATTEMPT, ELEMENT_PLACE, READ
+from changewire.engines.log import ELEMENT_PLACE, MERGE_COLUMNS
 from changewire.engines.merge.facts import facts_of
 from changewire.engines.merge.log import LocalLog
 from changewire.engines.merge.mutations import MUTATIONS, fitted, mutations_of
@@ -27,9 +27,6 @@ from changewire.tables.names import Target
 from changewire.tables.order import Order, position_in
 from changewire.tables.row_state import ORDER, order_from
 from changewire_messages.change import Source
-
-LOOKED: Final = (*READ, ATTEMPT)
-"""Columns of a log that are read to apply its changes."""
 
 _IMAGE: Final = ("op", "source", "key", "before", "after", "sequence", EFFECT, *ELEMENT_PLACE)
 
@@ -48,7 +45,7 @@ def moved(rows: pa.Table, log: LocalLog, counts: Counter[str]) -> Deletes:
         majors = pa.array(sorted({major for _, major in unknown}), pa.int64())
         where = (ds.field("kind") == CHANGE) & (ds.field("op") == "update")
         where &= ds.field("key").is_valid()
-        for part in log.rows(LOOKED, where, ds.field("sequence", "major").isin(majors)):
+        for part in log.rows(MERGE_COLUMNS, where, ds.field("sequence", "major").isin(majors)):
             _add_images(known, with_effects(log.accepted(part)), unknown)
     counts["waiting_before_images"] += sum(one.waiting() for one in known.values())
     return _deletes({**groups, **known})
@@ -106,7 +103,7 @@ def logged_deletes(  # noqa: PLR0917 - what is looked for, and where
             if row["key"] in wanted:
                 found[row["key"]] = max(order_from(row), found.get(row["key"], order_from(row)))
 
-    for part in log.rows(LOOKED, where, near):
+    for part in log.rows(MERGE_COLUMNS, where, near):
         mine = of_table(with_effects(log.accepted(part)), known, target)
         if known.has_befores:
             _add_images(groups, mine)

@@ -88,6 +88,32 @@ def test_a_refused_move_does_not_hold_back_earlier_writes(
     assert found == {"inserted": 1, "refused": 1}
 
 
+@pytest.mark.parametrize("together", [1, 2, 9])
+def test_refusals_are_of_their_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    """However many rows are merged together, also if tables are left out."""
+    monkeypatch.setattr(applying, "_APPLIED", together)
+    lake = Lake(tmp_path)
+    sent = [
+        message("INSERT", n, {"id": n, "price": price}, types=TEXTS, table=table)
+        for n, (price, table) in enumerate(
+            [("1", "t"), ("x", "u"), ("x", "t"), ("2", "t"), ("y", "u"), ("y", "t"), ("z", "t")]
+        )
+    ]
+    outcome = lake.apply_records(
+        records(*sent), row_schema=TYPED, only_tables=["d.t"], batch_size=2
+    )
+    assert outcome.tables == {"inserted": 2, "refused": 3, "left_out": 2}
+    refused = lake.log("refused")
+    assert sorted(row["offset"] for row in refused) == [2, 5, 6]
+    changes = {row["offset"]: row for row in lake.log("change")}
+    for row in refused:
+        told = {name: row[name] for name in ("kind", "code", "pointer", "message", "target")}
+        assert row == changes[row["offset"]] | told
+        assert told["pointer"] == "/after/price"
+
+
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_row_stays_if_the_image_of_its_new_place_is_refused(tmp_path: Path, parts: int) -> None:
     """Its two images may come in one run, or the one before in a later one."""
