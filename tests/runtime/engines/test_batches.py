@@ -7,7 +7,6 @@ import os
 import threading
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -87,11 +86,13 @@ def test_lines_and_records_keep_their_order() -> None:
 def test_times_beyond_the_years_of_tables_are_null() -> None:
     """Clients may set any time: microseconds, taken for milliseconds, are of late years."""
     records = [Record(None, b"{", Position(timestamp=time)) for time in TIMES]
-    messages: Any = [_message(time) for time in TIMES]
     column = pa.table({"value": [b"{"] * len(TIMES), "timestamp": pa.array(TIMES, pa.int64())})
     letters = cwa.decode(column, format="aerospike-json").dead_letters.read_all()
     of_stream = Records()
-    of_stream.add(Place("t", 0), messages)
+    nothing = [None] * len(TIMES)
+    columns: dict[str, list[Any]] = {"value": [b"{"] * len(TIMES), "timestamp": TIMES}
+    others = {"key": nothing, "headers": nothing, "offset": [*range(len(TIMES))]}
+    of_stream.add(Place("t", 0), columns | others)
     for found in (to_batch(records), of_stream.batch(), letters):
         shown = [str(time) for time in found.column("timestamp").to_pylist()]
         assert shown[:2] == ["0001-01-01 00:00:00+00:00", "9999-12-31 23:59:59.999000+00:00"]
@@ -105,13 +106,6 @@ def test_times_of_a_column_are_those_of_tables(unit: str) -> None:
     found = cwa.decode(pa.table({"value": [b"{"] * 2, "timestamp": times}), format="aerospike-json")
     first, second = found.dead_letters.read_all().column("timestamp").to_pylist()
     assert (first.year, second) == (1970, None)
-
-
-def _message(time: int) -> Mock:
-    """Return what Kafka's client has of a message."""
-    found: dict[str, Any] = {"value": b"{", "key": None, "topic": "t", "partition": 0}
-    found |= {"offset": 0, "headers": None, "timestamp": (1, time)}
-    return Mock(**{f"{name}.return_value": one for name, one in found.items()})
 
 
 def _batches(path: Path) -> list[pa.RecordBatch]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import methodcaller
@@ -107,14 +106,18 @@ class Gathering:
         """Read messages, and return how many the log lacks."""
         positions, before = self._positions, len(self._pending)
         found = self._reader.read(min(most, self._at_once))
-        sizes = [*map(self._size_of, found.messages)]
+        columns = {name: [*map(read, found.messages)] for name, read in _READ.items()}
+        columns["headers"] = [*map(self._headers_of, found.messages)]
+        sizes = [*map(_size_of, columns["value"], columns["key"], columns["headers"])]
         self._size += sum(sizes)
         if sizes:  # the next ones may be as large
             self._at_once = max(_PART_BYTES // max(sizes), 1)
-        for of, run in groupby(found.messages, _place_of):
-            place, messages = Place(*of), [*run]
-            wanted = positions.take(place, [message.offset() or 0 for message in messages])
-            self._pending.add(place, messages[wanted])
+        first = 0
+        for of, run in groupby(map(_place_of, found.messages)):
+            place, stop = Place(*of), first + len([*run])
+            wanted = positions.take(place, columns["offset"][first:stop])
+            self._pending.add(place, {n: read[first:stop][wanted] for n, read in columns.items()})
+            first = stop
             if positions.is_done(place):
                 self._reader.pause(place)
         for place, end in found.ends.items():
@@ -123,18 +126,17 @@ class Gathering:
             self._find_again(found.lost)
         return len(self._pending) - before
 
-    def _size_of(self, message: Message) -> int:
-        """Return the bytes of a message, at least one."""
-        headers: Any = None
+    def _headers_of(self, message: Message) -> list[dict[str, Any]] | None:
+        """Return the headers of a message; None without any, or if the client cannot read them."""
         try:
-            headers = message.headers()
+            found: Any = message.headers()
         except _UNREADABLE:
             place, notice = Place(*_place_of(message)), self._options.listener.notice
             if notice is not None:
                 text = "the name of a header is not UTF-8, so its headers are left out"
                 notice(f"{place}: offset {message.offset()}: {text}")
-        size = len(message.value() or b"") + len(message.key() or b"") + 1
-        return size + sum(len(value or b"") for _, value in headers) if headers else size
+            return None
+        return [{"key": key, "value": value} for key, value in found] if found else None
 
     def _find_again(self, places: set[Place]) -> None:
         """Read partitions behind the records that they lost, unless that ends the stream."""
@@ -165,18 +167,19 @@ class Records:
 
     def __init__(self) -> None:
         """Begin without a message."""
-        self._columns: dict[str, list[Any]] = {name: [] for name in (*Place._fields, *_READ)}
+        names = (*Place._fields, *_READ, "headers")
+        self._columns: dict[str, list[Any]] = {name: [] for name in names}
 
     def __len__(self) -> int:
         """Return how many messages they are."""
         return len(self._columns["value"])
 
-    def add(self, place: Place, messages: Sequence[Message]) -> None:
-        """Add messages of a partition."""
-        for name, value in place._asdict().items():
-            self._columns[name] += [value] * len(messages)
-        for name, read in _READ.items():
-            self._columns[name] += map(read, messages)
+    def add(self, place: Place, columns: Mapping[str, list[Any]]) -> None:
+        """Add messages of a partition, by their other columns."""
+        number = len(columns["value"])
+        of_place = {name: [value] * number for name, value in place._asdict().items()}
+        for name, values in {**of_place, **columns}.items():
+            self._columns[name] += values
 
     def batch(self) -> pa.RecordBatch:
         """Return them as a batch of the columns that are decoded."""
@@ -198,17 +201,16 @@ def _place_of(message: Message) -> tuple[str, int]:
     return message.topic() or "", message.partition() or 0
 
 
-def _headers_of(message: Message) -> list[dict[str, Any]] | None:
-    """Return the headers of a message; None without any, or if the client cannot read them."""
-    found: Any = None
-    with suppress(*_UNREADABLE):
-        found = message.headers()
-    return [{"key": key, "value": value} for key, value in found] if found else None
+def _size_of(
+    value: bytes | None, key: bytes | None, headers: Sequence[Mapping[str, Any]] | None
+) -> int:
+    """Return the bytes of a message, at least one."""
+    size = len(value or b"") + len(key or b"") + 1
+    return size + sum(len(one["value"] or b"") for one in headers) if headers else size
 
 
 _READ: Final[Mapping[str, Callable[[Message], Any]]] = {
     **{name: methodcaller(name) for name in ("value", "key", "offset")},
     "timestamp": _time_of,
-    "headers": _headers_of,
 }
-"""How further columns of a message are read."""
+"""How further columns of a message are read, but its headers."""
