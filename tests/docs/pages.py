@@ -53,6 +53,12 @@ def blocks(page: str, language: str = "python") -> list[str]:
     return [b.code for b in all_blocks(page) if b.language == language and b.reason is None]
 
 
+def tutorial_messages() -> list[str]:
+    """Return the messages of the tutorial, on which other pages go on."""
+    text = blocks("docs/start/first-table.md", "sh")[0]
+    return re.findall(r"^\{.*\}$", text, re.MULTILINE)
+
+
 def all_blocks(page: str) -> Iterator[Block]:
     """Yield every block of code on a page; what Sphinx reads as a directive is none.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import tutorial_messages
 from tests.docs.running import run_page
-from tests.samples import MIXED_COUNTS, mixed_messages
 
 PAGE = "docs/guides/without-spark.md"
 
@@ -17,18 +16,11 @@ def test_the_page_runs(
 ) -> None:
     """Each block runs after the one before it, with pandas, Polars and DuckDB."""
     monkeypatch.chdir(tmp_path)
-    lines = [message for message in mixed_messages() if message]
-    bins = [{"name": "age", "type": "int", "value": 41}]
-    user = {"msg": "write", "key": ["shop", "users", "YWJjZGVmZ2hpamtsbW5vcHFyc3Q=", 1]}
-    text = json.dumps({**user, "gen": 1, "exp": 0, "lut": 0, "bins": bins})
-    Path("topic.jsonl").write_bytes(b"\n".join([*lines, text.encode()]))
+    Path("topic.jsonl").write_text("\n".join(tutorial_messages()), encoding="utf-8")
     names = run_page(PAGE, tmp_path, sections=["Arrow, pandas, Polars, DuckDB"])
-    changes = MIXED_COUNTS["changes"] + 1
-    assert len(names["frame"]) == names["pq"].read_table("changes.parquet").num_rows == changes
-    assert len(names["letters"]) == MIXED_COUNTS["dead_letters"]
-    assert names["table"].column("after").to_pylist()[-1] == {
-        "name": None,
-        "age": 41,
-        "photo": None,
-    }
-    assert "41" in capsys.readouterr().out
+    assert len(names["frame"]) == names["pq"].read_table("changes.parquet").num_rows == 5
+    assert len(names["letters"]) == 1
+    after = names["table"].column("after").to_pylist()
+    assert after[0] == {"name": "Ann", "age": 41, "photo": None}
+    assert len(names["steps"]) == 3
+    assert "42" in capsys.readouterr().out

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.docs.pages import all_blocks, blocks, in_sections
+from tests.docs.pages import all_blocks, in_sections, tutorial_messages
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-TUTORIAL = "docs/start/first-table.md"
 FROM_JSON = "docs/guides/spark.md"
 ADOPT = "docs/guides/rebuild.md"
 ERASE = "docs/operate/security.md"
@@ -32,11 +30,9 @@ def run(page: str, names: dict[str, Any], *sections: str) -> None:
 
 def test_a_job_is_migrated(spark: SparkSession, tmp_path: Path) -> None:
     """The old job and the query read the tutorial's messages, and differ as the page says."""
-    text = blocks(TUTORIAL, "sh")[0]
-    lines = re.findall(r"^\{.*\}$", text, re.MULTILINE)
     topic = tmp_path / "topic"
     topic.mkdir()
-    (topic / "topic.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (topic / "topic.jsonl").write_text("\n".join(tutorial_messages()), encoding="utf-8")
     names: dict[str, Any] = {"spark": spark, "topic": str(topic), "lake": str(tmp_path)}
     run(FROM_JSON, names, "Replace a from_json job")
     assert [(row.name, row.age) for row in names["new"].collect()] == [("Ann", 42)]

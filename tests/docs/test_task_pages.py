@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import ROOT, blocks, tutorial_messages
 from tests.docs.running import run_page
 
 ACCOUNTS = ROOT / "examples" / "dataworks_json" / "accounts.kcat.jsonl"
@@ -46,9 +45,7 @@ def test_a_new_topic(tmp_path: Path) -> None:
 
 def test_dead_letters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The message of the tutorial is found, reported as the page says, and fixed."""
-    text = blocks(TUTORIAL, "sh")[0]
-    lines = re.findall(r"^\{.*\}$", text, re.MULTILINE)
-    (tmp_path / "topic.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "topic.jsonl").write_text("\n".join(tutorial_messages()), encoding="utf-8")
     page = "docs/guides/dead-letters.md"
     names = run_page(page, tmp_path, sections=["Find out why", "Fix a message"])
     assert f"# {capsys.readouterr().out.strip()}\n" in blocks(page)[0]
