@@ -24,6 +24,9 @@ _GENERATED: Final = "delta.generationExpression"
 _LENGTH: Final = "__CHAR_VARCHAR_TYPE_STRING"
 """Metadata of a text column: its type, if that has a length."""
 
+_MISWRITTEN: Final = re.compile(r"binary|decimal\(\d+,\s*[1-9]\d*\)")
+"""Delta-rs reads other bytes than it was given, and writes -0.5 as 0.-50."""
+
 _OF_LENGTH: Final = re.compile(r"(char|varchar)\((\d+)\)")
 _TEXT_PARTITION: Final = "text partition"
 _NO_TEXTS: Final = ("", "__HIVE_DEFAULT_PARTITION__")
@@ -44,6 +47,11 @@ class Constraint(NamedTuple):
     unchecked: str | None = None
 
 
+def is_miswritten(kind: Any) -> bool:
+    """Whether delta-rs reads or writes values of a type wrongly as partitions."""
+    return isinstance(kind, str) and _MISWRITTEN.fullmatch(kind) is not None
+
+
 def check_writable(path: str, table: DeltaTable, names: Collection[str]) -> None:
     """Refuse a table whose columns of some names delta-rs would write wrongly, or not at all."""
     if table.metadata().configuration.get("delta.appendOnly", "false").lower() == "true":
@@ -52,9 +60,9 @@ def check_writable(path: str, table: DeltaTable, names: Collection[str]) -> None
         # Delta-rs computes them when a row comes, and not when it changes.
         if _GENERATED in field["metadata"]:
             raise delta.UnwritableError(path, f"generated column {field['name']}")
-        # Delta-rs reads other bytes than it was given.
-        if field["type"] == "binary" and field["name"] in table.metadata().partition_columns:
-            raise delta.UnwritableError(path, f"binary partition column {field['name']}")
+        kind, is_partition = field["type"], field["name"] in table.metadata().partition_columns
+        if is_partition and is_miswritten(kind):
+            raise delta.UnwritableError(path, f"{kind} partition column {field['name']}")
         if field["name"] not in names:
             continue
         length = field["metadata"].get(_LENGTH)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from changewire.engines.carried import with_key_columns
 from changewire.engines.changelog.shapes import JsonRows, Shape, TypedRows
 from changewire.engines.layout import DECLARED, EFFECT
+from changewire.engines.merge.constraints import is_miswritten
 from changewire.engines.merge.facts import Facts
 from changewire.engines.merge.options import LocalOptions
 from changewire.engines.merge.table import LocalTable
@@ -76,7 +77,10 @@ class DeltaRsRules(NamedTuple):
 
     def part_fault(self, name: str, kind: Any, *, is_key: bool) -> str | None:
         """Return why a table cannot be partitioned by a column; None if it can."""
-        return delta_fault(name, kind, is_key=is_key)
+        fault = delta_fault(name, kind, is_key=is_key)
+        if fault is None and is_miswritten(kind):
+            return f"column {name!r} is {kind}, which delta-rs writes wrongly as a partition"
+        return fault
 
     def shape(self, columns: StructJson | None, keys: tuple[str, ...], how: RowOptions) -> Shape:
         """Return how a table has its rows."""

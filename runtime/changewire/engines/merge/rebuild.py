@@ -21,6 +21,7 @@ from changewire.engines.merge.by_log import LogContent, content_of, table_there
 from changewire.engines.merge.constraints import (
     Constraint,
     arrow_columns,
+    is_miswritten,
     padded,
     rules_after,
     violated,
@@ -43,7 +44,7 @@ from changewire.engines.typed.rebuilt import (
     rows_asked,
     settings_asked,
 )
-from changewire.engines.typed.types import struct_json, without_metadata
+from changewire.engines.typed.types import struct_json, type_name, without_metadata
 from changewire.tables.names import Target
 from changewire.tables.row_state import COLUMN
 
@@ -285,6 +286,8 @@ def replace_rows(
         if name not in rows.column_names:
             text = f"it is partitioned by the column {name}, which row_schema does not have"
             raise OutputError(f"{table.name}: {text}")
+        if is_miswritten(kind := type_name(rows.schema.field(name).type)):
+            raise delta.UnwritableError(table.name, f"{kind} partition column {name}")
     is_old = without_metadata(rows.schema) != arrow_columns(there)
     with delta.reported(table.name):
         write_deltalake(

@@ -407,6 +407,11 @@ def featured(name: str, *, is_for_readers: bool = False) -> dict[str, Any]:
         (LEGACY, {"partitions": ["raw"]}, "binary partition column raw"),
         (
             LEGACY,
+            {"partitions": ["raw"], "types": {"raw": "decimal(12,2)"}},
+            "decimal(12,2) partition column raw",
+        ),
+        (
+            LEGACY,
             {"v": {"__CHAR_VARCHAR_TYPE_STRING": "array<char(3)>"}},
             "lengths of text inside column v",
         ),

@@ -263,3 +263,6 @@ def test_partitions_stay(tmp_path: Path) -> None:
     assert users(lake).metadata().partition_columns == ["a"]
     with pytest.raises(OutputError, match="partitioned by the column a, which row_schema does not"):
         cwd.rebuild(**lake.places, row_schema="json")
+    kind = pa.schema([("a", pa.decimal128(12, 2))])
+    with pytest.raises(OutputError, match=r"not write the table \(decimal\(12,2\) partition col"):
+        cwd.rebuild(**lake.places, row_schema=kind)
