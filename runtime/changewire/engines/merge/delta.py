@@ -103,7 +103,10 @@ def reported(path: str, damage: type[Exception] = OSError) -> Generator[None, No
     """
     try:
         yield
-    except (DeltaError, OSError, damage) as error:
+    except Exception as error:
+        # Delta-rs has no type for what fails while it runs a query, such as a cast.
+        if not isinstance(error, (DeltaError, OSError, damage)) and type(error) is not Exception:
+            raise
         if lacking := _LACKING.search(str(error)):
             raise UnwritableError(path, lacking[1]) from error
         if isinstance(error, CommitFailedError):
@@ -177,14 +180,8 @@ def selected(path: str, table: DeltaTable, schema: pa.Schema, where: str) -> Ite
     query = f"SELECT {names} FROM log WHERE {where}"  # noqa: S608 - a user's own
     with reported(path):
         found = QueryBuilder().register("log", table).execute(query)
-    try:
         for batch in found:
             yield pa.Table.from_batches([pa.record_batch(batch)]).cast(schema)
-    except Exception as error:
-        # Delta-rs has no type for what it finds while it reads, such as a file that is gone.
-        if type(error) is not Exception:
-            raise
-        raise _unable(path, error) from error
 
 
 def between(rows: pa.Table, names: Iterable[str]) -> str | None:
