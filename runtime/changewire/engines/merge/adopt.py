@@ -16,8 +16,10 @@ from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
 from changewire.engines.merge.constraints import check_adopted
 from changewire.engines.merge.int96 import check_times
+from changewire.engines.merge.plan import DeltaRsRules
 from changewire.engines.merge.table import STATE
 from changewire.engines.retries import retried
+from changewire.engines.typed.evolve import key_fault
 from changewire.tables.names import absolute, is_path
 
 
@@ -59,6 +61,9 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
     check_adopted(target, table, names, keeps_deleted=False)
     check_times(target, table)
     if key_columns is not None:
+        fault = key_fault(names, delta.columns_of(table.schema()), DeltaRsRules().compares)
+        if fault is not None:
+            raise OutputError(f"{target}: it cannot be adopted by this key: {fault}")
         _check_rows(target, delta.dataset_of(target, table), names)
     with delta.reported(target):
         if STATE.name not in columns:

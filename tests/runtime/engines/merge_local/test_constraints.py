@@ -333,6 +333,27 @@ def test_a_table_with_another_column_of_the_name_is_not_adopted(tmp_path: Path, 
     assert DeltaTable(path).version() == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (pa.list_(pa.int64()), "array<bigint>"),
+        (pa.struct({"a": pa.int64()}), "struct<a:bigint>"),
+        (pa.map_(pa.string(), pa.int64()), "map<string,bigint>"),
+    ],
+)
+def test_a_table_is_not_adopted_by_a_key_that_is_not_compared(
+    tmp_path: Path, kind: pa.DataType, name: str
+) -> None:
+    """The error names the column and its type, and the table stays as it is."""
+    path = f"{tmp_path}/t"
+    write_deltalake(path, pa.table({"id": pa.nulls(1, kind)}))
+    with pytest.raises(OutputError) as raised:
+        cwd.adopt_table(path, key_columns=["id"])
+    reason = f"column 'id' is {name}, which cannot be compared"
+    assert str(raised.value) == f"{path}: it cannot be adopted by this key: {reason}"
+    assert DeltaTable(path).version() == 0
+
+
 def test_a_key_of_the_table_may_be_not_null(tmp_path: Path) -> None:
     """Flagged deletes have their key."""
     lake = Lake(tmp_path)
