@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -11,6 +12,12 @@ TIMES: Final = ("years", "months", "days", "hours")
 
 _TIMED: Final = frozenset({"date", "timestamp", "timestamp_ntz"})
 _NO_BUCKETS: Final = frozenset({"boolean", "float", "double"})
+
+_AS_IT_IS: Final = f"{string.ascii_letters}{string.digits}_.~-"
+"""What stays one byte in the name of a folder; delta-rs writes any other byte as three."""
+
+_MOST_BYTES: Final = 255
+"""How long the name of a folder may be, in most file systems."""
 
 _TRANSFORM: Final = re.compile(
     rf"({'|'.join(TIMES)})\(\s*([^,]+?)\s*\)|bucket\(([1-9]\d{{0,8}}),\s*(.+?)\s*\)"
@@ -101,6 +108,17 @@ def delta_fault(name: str, kind: Any, *, is_key: bool) -> str | None:
     if kind == "string" and is_key:
         return f"column {name!r} of the key is text, which as a partition has NULL for ''"
     return None
+
+
+def folder_rule(name: str, value: str) -> tuple[str, str]:
+    """Return what Delta asks of a text partition for its folder, and the condition in SQL.
+
+    Both engines ask the same of a value, which is in SQL, so each can rewrite what the other wrote.
+    """
+    taken = sum(1 if chr(one) in _AS_IT_IS else 3 for one in name.encode()) + len("=")
+    escaped = f"octet_length(translate({value}, '{_AS_IT_IS}', ''))"
+    holds = f"{value} IS NULL OR octet_length({value}) + 2 * {escaped} <= {_MOST_BYTES - taken}"
+    return f"{name}: the name of its folder has at most {_MOST_BYTES} bytes", holds
 
 
 def transform_fault(part: Partition, kind: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
@@ -15,6 +16,7 @@ from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from changewire.engines.applied import decided_name
 from changewire.engines.errors import OutputError
 from changewire.engines.merge import delta
+from changewire.engines.partitions import folder_rule
 from changewire.engines.typed.types import parts, without_metadata
 from changewire.tables.row_state import COLUMN
 
@@ -128,7 +130,7 @@ def rules_after(
     kept = [one for one in found if not one.name.startswith(_TEXT_PARTITION)]
     texts = (name for name in partitions if name in columns.names)
     texts = (name for name in texts if pa.types.is_string(columns.field(name).type))
-    return [*kept, *map(_text_partition, texts)]
+    return [*kept, *chain.from_iterable(map(_text_partition, texts))]
 
 
 def padded(rows: pa.Table, table: DeltaTable) -> pa.Table:
@@ -156,7 +158,8 @@ def violated(path: str, rows: pa.Table, constraints: Sequence[Constraint]) -> li
     """Return the name of the first constraint that each row does not satisfy, or None."""
     names: list[str | None] = [None] * len(rows)
     for constraint in constraints:
-        for number in _failing(path, rows, constraint):
+        read = rows if constraint.unchecked is None else rows.select([constraint.unchecked])
+        for number in _failing(path, read, constraint):
             names[number] = names[number] or constraint.name
     return names
 
@@ -193,13 +196,15 @@ def _of_field(field: Mapping[str, Any], *, is_partition: bool) -> Iterator[Const
         condition = f"{column} IS NULL OR character_length({column}) <= {length}"
         yield Constraint(f"{kind.upper()}({length}) of {name}", condition, name)
     if is_partition and field["type"] == "string":
-        yield _text_partition(name)
+        yield from _text_partition(name)
 
 
-def _text_partition(name: str) -> Constraint:
+def _text_partition(name: str) -> Iterator[Constraint]:
     column = delta.quoted(name)
     condition = f"{column} IS NULL OR {column} NOT IN {_NO_TEXTS}"
-    return Constraint(f"{_TEXT_PARTITION} {name}: '' is stored as NULL", condition, name)
+    yield Constraint(f"{_TEXT_PARTITION} {name}: '' is stored as NULL", condition, name)
+    rule, condition = folder_rule(name, column)
+    yield Constraint(f"{_TEXT_PARTITION} {rule}", condition, name)
 
 
 def _failing(path: str, rows: pa.Table, constraint: Constraint) -> list[int]:

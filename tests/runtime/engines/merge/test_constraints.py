@@ -27,6 +27,7 @@ BAD: list[dict[str, Any]] = [
     {"name": "longer"},
     {"code": "abcd"},
     {"part": ""},
+    {"part": "文" * 28},
     {"doubled": 13},
 ]
 """What each makes of a good row is refused."""
@@ -39,7 +40,8 @@ REFUSED = [
     (6, "VARCHAR(5) of name"),
     (7, "CHAR(3) of code"),
     (8, "text partition part: '' is stored as NULL"),
-    (9, "generated column doubled"),
+    (9, "text partition part: the name of its folder has at most 255 bytes"),
+    (10, "generated column doubled"),
 ]
 """Offsets of refused changes, and what each violates."""
 

@@ -200,6 +200,9 @@ def varchar(name: str, kind: str) -> Field:
     return field(name, "string", __CHAR_VARCHAR_TYPE_STRING=kind)
 
 
+FOLDER = "text partition v: the name of its folder has at most 255 bytes"
+
+
 @pytest.mark.parametrize(
     ("column", "texts", "name"),
     [
@@ -214,6 +217,9 @@ def varchar(name: str, kind: str) -> Field:
             ("a/b=%20", "__HIVE_DEFAULT_PARTITION__"),
             "text partition v: '' is stored as NULL",
         ),
+        (field("v", "string"), ("文" * 28 + "~", "文" * 28 + "ab"), FOLDER),
+        (field("v", "string"), ("%" * 84 + "a", "%" * 84 + "ab"), FOLDER),
+        (field("v", "string"), ("x" * 253, "x" * 254), FOLDER),
     ],
 )
 def test_a_value_that_a_column_does_not_take_is_refused(

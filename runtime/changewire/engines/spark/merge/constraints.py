@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, NamedTuple, cast
 
 from pyspark.sql import SparkSession
@@ -22,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.errors import OutputError
-from changewire.engines.partitions import Layout
+from changewire.engines.partitions import Layout, folder_rule
 from changewire.engines.spark.jvm import table_metadata
 from changewire.engines.spark.parts import quoted
 from changewire.engines.spark.types import inside
@@ -112,7 +113,7 @@ def constraints_of(
         if name.startswith(_CHECK)
     ]
     rules += [rule for one in stored for rule in _invariants(one)]
-    rules += [_partition(one) for one in texts]
+    rules += chain.from_iterable(map(_partition, texts))
     found = {one["name"]: one["metadata"] for one in stored}
     identity = [name for name, one in found.items() if any(map(_is_identity, one))]
     return Constraints(
@@ -136,7 +137,7 @@ def with_partitions(asked: Constraints, columns: StructType, layout: Layout) -> 
     kept = (one for one in asked.rules if not one.name.startswith(_TEXT_PARTITION))
     names = {one.column for one in layout.partitions}
     texts = (one.name for one in columns.fields if one.name in names and _is_text(one.dataType))
-    return replace(asked, rules=(*kept, *map(_partition, texts)))
+    return replace(asked, rules=(*kept, *chain.from_iterable(map(_partition, texts))))
 
 
 def check_key(asked: Constraints, keys: Sequence[str], target: str) -> None:
@@ -245,7 +246,9 @@ def _is_text(kind: DataType) -> bool:
     return isinstance(kind, (StringType, BinaryType))
 
 
-def _partition(name: str) -> Constraint:
+def _partition(name: str) -> Iterator[Constraint]:
     text = f"CAST({quoted(name)} AS STRING)"
     holds = f"{text} IS NULL OR {text} NOT IN ('', '__HIVE_DEFAULT_PARTITION__')"
-    return Constraint(f"{_TEXT_PARTITION} {name}: '' is stored as NULL", holds)
+    yield Constraint(f"{_TEXT_PARTITION} {name}: '' is stored as NULL", holds)
+    rule, holds = folder_rule(name, text)
+    yield Constraint(f"{_TEXT_PARTITION} {rule}", holds)
