@@ -24,13 +24,22 @@ TEXTS = {"type": "array", "elementType": "string", "containsNull": True}
 
 
 def fitted(column: pa.Field, after: str, columns: Mapping[str, Any] | None) -> tuple[Any, Any]:
-    """Return a value of a column, and what is rescued of its row; `columns` are declared."""
-    fit = Fit([ID], [ID, column], RowOptions(misfits="rescue"))
+    """Return a value of a column, and what is rescued of its row; `columns` are declared.
+
+    With the native kernel they are as without it.
+    """
     text = text_of_row(after, None) if columns is None else json.dumps(columns)
-    found = fit(*(pa.array([one]) for one in ('{"id":1}', after, text)))
-    assert found.failures == {}
-    (row,), (rescued,) = found.content.to_pylist(), found.rescued.to_pylist()
-    return row[column.name], rescued
+    texts = [pa.array([one]) for one in ('{"id":1}', after, text)]
+    fit, python = (Fit([ID], [ID, column], RowOptions(misfits="rescue")) for _ in range(2))
+    vars(python)["kernel"] = None
+    found: list[tuple[Any, Any]] = []
+    for one in (fit, python):
+        made = one(*texts)
+        assert made.failures == {}
+        (row,), (rescued,) = made.content.to_pylist(), made.rescued.to_pylist()
+        found.append((row[column.name], rescued))
+    assert repr(found[0]) == repr(found[1])  # NaN is like NaN
+    return found[0]
 
 
 @pytest.mark.parametrize("after", ['{"id":1,"A":2,"a":1}', '{"a":1,"A":2,"id":1}'])
@@ -38,6 +47,19 @@ def test_the_exact_name_has_the_column(after: str) -> None:
     """Of names that differ in case, that of the column has it, in any order."""
     assert fitted(A, after, None) == (1.0, '{"A":2}')
     assert fitted(A, '{"id":1,"A":2}', None) == (2.0, None)
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ('{"id":1,"A":2}', (2.0, None)),
+        ('{"id":1,"a":null,"A":2}', (2.0, None)),
+        ('{"id":1,"A":2,"a":1}', (1.0, '{"A":2}')),
+    ],
+)
+def test_a_declared_name_without_a_value_takes_no_column(after: str, expected: Any) -> None:
+    """Of declared names that differ in case, those of the row decide."""
+    assert fitted(A, after, {"id": "long", "a": "double", "A": "double"}) == expected
 
 
 def test_a_name_like_the_key_is_rescued() -> None:

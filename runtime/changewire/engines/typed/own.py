@@ -148,15 +148,14 @@ class Own:
                     yield msgspec.json.encode({name: kind}).decode()[1:-1]
 
     def _strange(self, text: str) -> Iterator[str]:
-        taken = set[str]()
-        fields = columns_of_text(text)["fields"]
-        for name, field in _exact_first({one["name"]: one for one in fields}, self.row):
+        for field in columns_of_text(text)["fields"]:
+            name = field["name"]
             if name in self.key:
                 continue
+            # Of names for one column, a row may have one alone: `own_columns` knows.
             column = self._cells.column(name)
-            is_second, there = column in taken | self.key, self.row.get(column)
-            taken.add(column)
-            if is_second or there is None:
+            there = self.row.get(column)
+            if there is None:
                 yield name
             elif column not in self.how.given:
                 has = kind_of(field_as_json(there))
