@@ -94,6 +94,34 @@ def test_text_in_lists_is_not_read_as_bytes() -> None:
     assert fitted(BLOBS, after, None) == (None, '{"a":["QUI="]}')
 
 
+COUNTS = pa.map_(pa.string(), pa.int64())
+SHOWN = {"id": "long", "a": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (COUNTS, '{"k":1,"":null}', [("k", 1), ("", None)]),
+        (COUNTS, "{}", []),
+        (COUNTS, '{"k":"1"}', None),
+        (COUNTS, "[1]", None),
+        (pa.list_(COUNTS), '[{"k":1},{}]', [[("k", 1)], []]),
+        (pa.map_(pa.string(), COUNTS), '{"x":{"k":1}}', [("x", [("k", 1)])]),
+        (pa.map_(pa.string(), pa.string()), '{"k":"1"}', None),
+        (pa.map_(pa.int64(), pa.int64()), "[[1,2]]", [(1, 2)]),
+        (pa.map_(pa.date32(), pa.int64()), '[["2024-01-02",2]]', None),
+    ],
+    ids=str,
+)
+def test_objects_without_a_type_are_maps_of_their_values(
+    kind: pa.DataType, value: str, expected: Any
+) -> None:
+    """The keys of an object are text; only of a map's values, and of other keys, a type says it."""
+    rescued = f'{{"a":{value}}}' if expected is None else None
+    after = f'{{"id":1,"a":{value}}}'
+    assert fitted(pa.field("a", kind), after, SHOWN) == (expected, rescued)
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_columns_have_all_names_of_a_row(format: str) -> None:
     """Each value of a row has its type in `columns`, also if no schema declares it."""

@@ -191,6 +191,8 @@ def _has_text(kind: Any) -> bool:
     """Whether a type, or one within it, has values that are text in a log."""
     if isinstance(kind, str):
         return kind in _TEXTS
+    if kind["type"] == "map" and kind["keyType"] == "string":  # any object has such keys
+        return _has_text(kind["valueType"])
     return any(_has_text(part) for _, part in parts(kind))
 
 
