@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from changewire.engines.decode import Decoder
 from changewire.engines.elements import one_record
 from changewire.engines.typed.fit import Fit
 from changewire.engines.typed.own import RowOptions
+from changewire.engines.typed.types import field_as_json
 from changewire_messages import FORMATS
 
 ID, A = pa.field("id", pa.int64()), pa.field("a", pa.float64())
@@ -120,6 +121,33 @@ def test_objects_without_a_type_are_maps_of_their_values(
     rescued = f'{{"a":{value}}}' if expected is None else None
     after = f'{{"id":1,"a":{value}}}'
     assert fitted(pa.field("a", kind), after, SHOWN) == (expected, rescued)
+
+
+PAIR = {"n": pa.int64(), "s": pa.string()}
+
+
+@pytest.mark.parametrize(
+    ("within", "value", "expected"),
+    [
+        (lambda kind: kind, '{"s":"x","n":1}', {"n": 1, "s": "x"}),
+        (pa.list_, '[{"s":"x","n":1},{"n":2}]', [{"n": 1, "s": "x"}, {"n": 2, "s": None}]),
+        (
+            lambda kind: pa.map_(pa.string(), pa.struct({"p": kind})),
+            '{"k":{"p":{"s":"x"}}}',
+            [("k", {"p": {"n": None, "s": "x"}})],
+        ),
+    ],
+)
+def test_fields_have_their_values_by_name(
+    within: Callable[[Any], pa.DataType], value: str, expected: Any
+) -> None:
+    """Types that differ in the order of fields are one, at any depth."""
+    column, declared = (
+        pa.field("a", within(pa.struct(fields)))
+        for fields in (PAIR.items(), reversed(PAIR.items()))
+    )
+    columns = {"id": "long", "a": field_as_json(declared)["type"]}
+    assert fitted(column, f'{{"id":1,"a":{value}}}', columns) == (expected, None)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from changewire.engines.options import SchemaEvolution
@@ -152,8 +153,11 @@ def _take(
 
 
 def joined_type(one: Any, other: Any) -> Any:
-    """Return the narrower type that has all values of two, one of them or decimals; or None."""
-    if sql_name(one) == sql_name(other):
+    """Return the narrower type that has all values of two, one of them or decimals; or None.
+
+    It is the first of two that differ in the order of fields alone: rows name fields.
+    """
+    if _in_order(one) == _in_order(other):
         return one
     if not isinstance(one, str) or not isinstance(other, str):
         return None
@@ -167,3 +171,9 @@ def joined_type(one: Any, other: Any) -> Any:
     scale = max(scale for _, scale in found)
     precision = max(precision - scale for precision, scale in found) + scale
     return f"decimal({precision},{scale})" if precision <= MOST_DIGITS else None
+
+
+def _in_order(kind: Any) -> Any:
+    """Return a type's name and parts, those of structs in the order of their names."""
+    inner = sorted(((name, _in_order(part)) for name, part in parts(kind)), key=itemgetter(0))
+    return (kind["type"], inner) if inner else sql_name(kind)

@@ -184,7 +184,7 @@ def _differs(kind: Any, there: Any) -> bool:
     if kind == JSON:  # a list or an object, or any value of a type that is not known
         return not parts(there) or _has_text(there)
     is_text = _has_text(kind) or (bool(parts(there)) and _has_text(there))
-    return is_text and joined_type(kind, there) != there
+    return is_text and joined_type(there, kind) != there
 
 
 def _has_text(kind: Any) -> bool:

@@ -112,6 +112,21 @@ def test_a_run_with_another_row_schema(
     assert cwd.verify(**lake.places).to_pylist() == []
 
 
+def test_fields_in_another_order_are_the_columns_there(tmp_path: Path) -> None:
+    """Delta-rs does not change the order of fields: a row has its values by their names."""
+    lake = Lake(tmp_path)
+    a, b = ((name, pa.int64()) for name in "ab")
+    here, other = (pa.schema({"s": pa.struct(fields)}) for fields in ([a, b], [b, a]))
+    sent(lake, 0, [flat(1, 1, s={"a": 1, "b": 2})], row_schema=here)
+    sent(lake, 1, [flat(2, 1, s={"a": 3, "b": 4})], row_schema=other)
+    rebuilt(lake, row_schema=other)
+    sent(lake, 2, [flat(3, 1, s={"b": 6, "a": 5})], row_schema=other)
+    found = users(lake).to_pyarrow_table()["s"].to_pylist()
+    assert sorted(one["a"] for one in found) == [1, 3, 5]
+    assert all(one["b"] == one["a"] + 1 for one in found)
+    assert cwd.verify(**lake.places).to_pylist() == []
+
+
 def test_rescued_values_are_in_columns_of_a_type(tmp_path: Path) -> None:
     """Values that did not fit are in the columns of a type that has them; later runs go on."""
     lake = Lake(tmp_path)
