@@ -166,7 +166,7 @@ class Rebuild:
         settings = settings_asked(self.options, names, properties, self.deletes)
         shape = self._shape(target, table, changes, settings)
         table.check(shape, keeps_deleted=settings.keeps_deleted)
-        rows = self._rows(target, shape, changes)
+        rows = self._rows(target, shape, changes, settings)
         if not settings.keeps_deleted:
             rows = rows.filter(pc.invert(pc.struct_field(rows[COLUMN], "deleted")))
         rows = with_others(rows, table, shape, changes)
@@ -192,12 +192,14 @@ class Rebuild:
         others = struct_json(fields)
         return rebuilt_shape(target, others, keys, sources, self.options, settings, rules)
 
-    def _rows(self, target: Target, shape: Shape, changes: pa.Table) -> pa.Table:
+    def _rows(
+        self, target: Target, shape: Shape, changes: pa.Table, settings: Settings
+    ) -> pa.Table:
         """Return the rows that the log says."""
         found = self.content.fitted(changes, shape)
         if self.has_new_columns and found.failures:
             first = found.failures[min(found.failures)]
-            raise misfit_error(target.name, len(found.failures), first.text)
+            raise misfit_error(target.name, len(found.failures), first, settings)
         return self.content.rows_of(target, shape, found.mutations)
 
 

@@ -15,6 +15,7 @@ from changewire.engines.typed.sources import BatchSources, first_keys
 from changewire.engines.typed.there import ShapeT, TableRules, TableThere
 from changewire.engines.typed.types import StructJson
 from changewire.tables.names import Target
+from changewire.tables.routing import Refusal
 
 
 def rows_asked(
@@ -100,9 +101,12 @@ def _check_keys(target: Target, keys: tuple[str, ...] | None, settings: Settings
         raise OutputError(f"{target.name}: {text}")
 
 
-def misfit_error(name: str, number: int, first: str) -> OutputError:
+def misfit_error(name: str, number: int, first: Refusal, settings: Settings) -> OutputError:
     """Return the error that changes of a log do not fit new columns; `first` says why one does."""
-    return OutputError(
+    text = (
         f"{name}: {number} changes of the log do not fit the columns that row_schema says, such as "
-        f"{first}; the table is as it was (misfits='rescue' keeps values that do not fit)"
+        f"{first.text}; the table is as it was"
     )
+    if settings.misfits != "rescue" and not first.pointer.startswith("/key"):
+        text += " (misfits='rescue' keeps values that do not fit)"
+    return OutputError(text)

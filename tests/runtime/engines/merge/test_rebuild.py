@@ -150,8 +150,12 @@ def test_what_does_not_fit_stops_a_rebuild(spark: SparkSession, tmp_path: Path) 
     lake = Lake(tmp_path)
     sent(spark, lake, [*FIRST, flat(3, 1, a="text")])
     before = lake.table(spark, "users").collect()
-    with pytest.raises(OutputError, match=r"users: 1 changes .* such as wrong-type: /after/a: "):
+    misfit = r"users: 1 changes .* such as wrong-type: /after/a: .*was \(misfits='rescue' keeps"
+    with pytest.raises(OutputError, match=misfit):
         cws.rebuild(spark, **places(lake), row_schema=TYPE)
+    of_key = pa.schema([("aerospike_digest", pa.int64())])
+    with pytest.raises(OutputError, match=r"such as schema-mismatch: /key/.*as it was$"):
+        cws.rebuild(spark, **places(lake), row_schema=of_key)
     with pytest.raises(ValueError, match="`numbers` is for `row_schema`"):
         cws.rebuild(spark, **places(lake), numbers="refuse")
     assert lake.table(spark, "users").collect() == before

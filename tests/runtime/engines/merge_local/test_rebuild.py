@@ -161,8 +161,16 @@ def test_what_does_not_fit_stops_a_rebuild(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     sent(lake, 0, [*FIRST, flat(3, 1, a="text")])
     before = lake.rows("users")
-    with pytest.raises(OutputError, match=r"users: 1 changes .* such as wrong-type: /after/a: "):
+    misfit = r"users: 1 changes .* such as wrong-type: /after/a: .*was \(misfits='rescue' keeps"
+    with pytest.raises(OutputError, match=misfit):
         cwd.rebuild(**lake.places, row_schema=TYPE)
+    for misfits in ("refuse", "rescue"):  # neither keeps a key
+        with pytest.raises(OutputError, match=r"such as schema-mismatch: /key/.*as it was$"):
+            cwd.rebuild(
+                **lake.places,
+                row_schema=pa.schema([("aerospike_digest", pa.int64())]),
+                misfits=misfits,
+            )
     with pytest.raises(OutputError, match=r"users: column 'aerospike_digest' is array<bigint>"):
         cwd.rebuild(
             **lake.places,
@@ -189,8 +197,16 @@ def test_rescued_rows_stay_if_later_misfits_are_refused(tmp_path: Path, row_sche
     assert cwd.verify(**lake.places).to_pylist() == []
     rebuilt(lake)
     assert sorted(lake.rows("users"), key=str) == before
-    with pytest.raises(OutputError, match=r"users: 1 changes .* such as wrong-type: /after/a: "):
+    misfit = r"users: 1 changes .* such as wrong-type: /after/a: .*was \(misfits='rescue' keeps"
+    with pytest.raises(OutputError, match=misfit):
         cwd.rebuild(**lake.places, row_schema=TYPE)
+    for misfits in ("refuse", "rescue"):  # neither keeps a key
+        with pytest.raises(OutputError, match=r"such as schema-mismatch: /key/.*as it was$"):
+            cwd.rebuild(
+                **lake.places,
+                row_schema=pa.schema([("aerospike_digest", pa.int64())]),
+                misfits=misfits,
+            )
 
 
 @pytest.mark.parametrize("row_schema", [None, "auto", "json"])

@@ -48,6 +48,7 @@ from changewire.engines.spark.session import changed
 from changewire.engines.typed.options import AppliedOptions, applied_options, warn_unmatched
 from changewire.engines.typed.rebuilt import misfit_error, rebuilt_shape, rows_asked, settings_asked
 from changewire.tables.names import Target, template_of
+from changewire.tables.routing import Refusal
 from changewire.tables.row_state import COLUMN
 from changewire_messages.tables.spark import ROW_STATE
 
@@ -286,7 +287,7 @@ class Replacing:
         sums = (F.count("*").alias("number"), F.min(FAILURE).alias("first"))
         ((number, first),) = failed.agg(*sums).collect()
         if number:
-            raise misfit_error(self.target.name, number, ": ".join(first))
+            raise misfit_error(self.target.name, number, Refusal(*first), self.settings)
         return found
 
     def _rows(
