@@ -16,8 +16,10 @@ from changewire.engines.by_table import Unmatched
 from changewire.engines.known import KnownLog
 from changewire.engines.options import TableOptions
 from changewire.engines.settings import Settings, SettingsByTable
+from changewire.engines.typed.evolve import new_fault
 from changewire.engines.typed.own import RowOptions
 from changewire.engines.typed.schemas import given_columns
+from changewire.engines.typed.types import columns_as_json
 from changewire.tables.names import Target, Template
 from changewire.tables.reserved import reserved_places
 from changewire.tables.routing import Routing
@@ -156,4 +158,18 @@ def _rows(row_schema: Any, decode_options: DecodeOptions | None) -> Rows:
         return "json"
     if isinstance(row_schema, str) and row_schema in {"auto", "embedded"}:
         return "auto"
-    return given_columns(row_schema, decode_options)
+    return _of_table(given_columns(row_schema, decode_options))
+
+
+def _of_table(columns: pa.Schema) -> pa.Schema:
+    """Return columns that a user gave, all of which a table can have."""
+    names: dict[str, str] = {}
+    for column in columns_as_json(columns)["fields"]:
+        name = column["name"]
+        is_double = names.get(name.lower()) == name
+        fault = f"expected one column {name!r}, found more" if is_double else None
+        fault = fault or new_fault(names, name, column["type"])
+        if fault is not None:
+            raise ValueError(f"row_schema: {fault}")
+        names[name.lower()] = name
+    return columns

@@ -73,6 +73,13 @@ def schema_columns(schema: RowSchema, decode_options: DecodeOptions | None) -> d
 
 def given_columns(row_schema: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
     """Return the columns of rows that a type, of Arrow or of PySpark, or a schema says."""
+    found = _given(row_schema, decode_options)
+    if not found.names:
+        raise ValueError("row_schema: expected one column or more, found none")
+    return found
+
+
+def _given(row_schema: RowsAs, decode_options: DecodeOptions | None) -> pa.Schema:
     if isinstance(row_schema, str) and row_schema == "variant":
         raise ValueError("row_schema='variant' is for Spark: Arrow has no type that it would be")
     if isinstance(row_schema, str) and row_schema == "auto":

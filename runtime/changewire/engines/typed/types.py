@@ -133,9 +133,16 @@ def has_unsafe_names(kind: Any) -> bool:
 
 def _fields(struct: StructJson) -> list[pa.Field]:
     return [
-        pa.field(one["name"], _of_json(one["type"]), metadata=_texts(one.get("metadata", {})))
+        pa.field(one["name"], _of_column(one), metadata=_texts(one.get("metadata", {})))
         for one in struct["fields"]
     ]
+
+
+def _of_column(column: Mapping[str, Any]) -> pa.DataType:
+    try:
+        return _of_json(column["type"])
+    except ValueError as error:
+        raise ValueError(f"column {column['name']!r}: {error}") from None
 
 
 def _texts(metadata: Mapping[str, Any]) -> dict[str, str] | None:
@@ -154,9 +161,12 @@ def _of_json(kind: Any) -> pa.DataType:
 
 
 def _scalar_of_json(name: str) -> pa.DataType:
-    found = DECIMAL.fullmatch(name)
-    if found is not None and 0 < int(found[1]) <= MOST_DIGITS:
-        return pa.decimal128(int(found[1]), int(found[2]))
+    if (found := DECIMAL.fullmatch(name)) is not None:
+        precision, scale = int(found[1]), int(found[2])
+        if not 0 <= scale <= precision <= MOST_DIGITS or precision == 0:
+            text = f"expected 1 to {MOST_DIGITS} digits of a decimal, with those after the dot"
+            raise ValueError(f"{text}: {no_such_column(name)}")
+        return pa.decimal128(precision, scale)
     same = next((other for known, other in _SAME if known.fullmatch(name)), name)
     if same not in _SCALARS:
         raise no_such_column(name)

@@ -137,6 +137,24 @@ def test_hostile_names_and_values(tmp_path: Path) -> None:
     [
         ({"row_schema": "nested"}, "the file 'nested' is missing"),
         ({"row_schema": pa.schema({"a": pa.uint8()})}, "a row has no column of type uint8"),
+        (
+            {"row_schema": pa.schema({"a": pa.list_(pa.decimal128(9, -2))})},
+            r"column 'a': expected 1 to 38 digits .* no column of type decimal\(9,-2\)",
+        ),
+        ({"row_schema": pa.schema({"a": pa.decimal128(5, 7)})}, "column 'a': expected 1 to 38 dig"),
+        ({"row_schema": pa.schema([])}, "row_schema: expected one column or more, found none"),
+        (
+            {"row_schema": pa.schema([("a", pa.int8()), ("a", pa.int64())])},
+            "row_schema: expected one column 'a', found more",
+        ),
+        (
+            {"row_schema": pa.schema({"a": pa.int8(), "A": pa.int8()})},
+            "row_schema: column 'A' differs from 'a' in case only",
+        ),
+        (
+            {"row_schema": pa.schema({"a": pa.struct([])})},
+            "row_schema: column 'a' cannot be in a table: it is a struct without fields",
+        ),
         ({"schema_evolution": "any"}, "no schema_evolution 'any'; there are: add_columns"),
         ({"deletes": "keep"}, "no deletes 'keep'; there are: remove, flag"),
         ({"max_dead_letters": "x"}, "max_dead_letters is a number such as 100"),
