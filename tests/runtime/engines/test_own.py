@@ -126,13 +126,21 @@ def test_objects_without_a_type_are_maps_of_their_values(
 PAIR = {"n": pa.int64(), "s": pa.string()}
 
 
+def _alone(kind: pa.DataType) -> pa.DataType:
+    return kind
+
+
+def _in_maps(kind: pa.DataType) -> pa.DataType:
+    return pa.map_(pa.string(), pa.struct({"p": kind}))
+
+
 @pytest.mark.parametrize(
     ("within", "value", "expected"),
     [
-        (lambda kind: kind, '{"s":"x","n":1}', {"n": 1, "s": "x"}),
+        (_alone, '{"s":"x","n":1}', {"n": 1, "s": "x"}),
         (pa.list_, '[{"s":"x","n":1},{"n":2}]', [{"n": 1, "s": "x"}, {"n": 2, "s": None}]),
         (
-            lambda kind: pa.map_(pa.string(), pa.struct({"p": kind})),
+            _in_maps,
             '{"k":{"p":{"s":"x"}}}',
             [("k", {"p": {"n": None, "s": "x"}})],
         ),
