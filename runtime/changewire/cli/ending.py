@@ -68,6 +68,7 @@ def ending(command: Callable[P, int]) -> Callable[P, None]:
             lines = text.splitlines() if isinstance(error, JobError) else text
             notice("error", lines, as_json=is_json)
             forget(sys.stdout, sys.stderr)
+            code = UNABLE  # also where the command ended well, and its output was not written
         raise typer.Exit(code)
 
     # Typer follows __wrapped__ for the options; what it calls returns nothing.

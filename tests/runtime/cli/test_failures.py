@@ -117,7 +117,15 @@ def buffered() -> dict[str, str]:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize(
-    "arguments", [("schema", "list"), ("--help",), ("run", "--help"), ("decode", "-f", FORMAT)]
+    "arguments",
+    [
+        ("schema", "list"),
+        ("--help",),
+        ("run", "--help"),
+        ("decode", "-f", FORMAT),
+        ("sample", FORMAT),
+        ("explain", "-f", FORMAT),
+    ],
 )
 def test_a_full_standard_output_is_one_sentence(good: Path, arguments: tuple[str, ...]) -> None:
     """Data, lists and help that cannot be written are no success, and no traceback."""
@@ -127,6 +135,24 @@ def test_a_full_standard_output_is_one_sentence(good: Path, arguments: tuple[str
             command, stdin=given, stdout=full, stderr=subprocess.PIPE, check=False, env=buffered()
         )
     assert sentence(done) == f"the output: {FULL}"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_results_of_a_log_for_a_full_standard_output(tmp_path: Path) -> None:
+    """A run, and a query, whose result cannot be written are no success."""
+    one, output = tmp_path / "one.json", str(tmp_path / "out")
+    one.write_text(json.dumps(examples("write")[0]), encoding="utf-8")
+    for arguments in (
+        ("run", "-f", FORMAT, str(one), "-o", output, "--json"),
+        ("current", output, "--table", "set"),
+    ):
+        with Path("/dev/full").open("wb") as full:
+            command = [*COMMAND, *arguments]
+            done = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, check=False, env=buffered()
+            )
+        assert done.returncode == 2, done.stderr
+        assert f"the output: {FULL}" in done.stderr.decode().splitlines()[-1]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
