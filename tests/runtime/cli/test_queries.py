@@ -105,6 +105,23 @@ def test_the_end_of_a_name_is_enough(
     assert (short.stdout, short.stderr) == (full.stdout, full.stderr)
 
 
+@pytest.mark.parametrize("command", ["current", "history"])
+def test_the_end_of_a_name_is_enough_for_columns_of_a_type(
+    cli: Callable[..., Ended], output: Path, tmp_path: Path, command: str
+) -> None:
+    """A schema needs no key of a table that the log lacks: the name is looked up as without one."""
+    schema = tmp_path / "users.json"
+    schema.write_text(json.dumps({"dataColumn": [{"name": "id", "type": "LONG"}]}))
+    words = ("--row-schema", schema, "--format", "dataworks-json")
+    full, short, other = (
+        cli(command, output, "--table", name, *words) for name in ("shop.users", "USERS", "nosuch")
+    )
+    assert short.exit_code == full.exit_code == 0
+    assert (short.stdout, short.stderr) == (full.stdout, full.stderr)
+    assert (other.exit_code, other.stdout) == (1, "")
+    assert other.stderr.endswith("the log has no table nosuch; it has: shop.users\n")
+
+
 def test_a_name_that_may_be_of_several_tables_is_wrong_usage(
     cli: Callable[..., Ended], tmp_path: Path
 ) -> None:
