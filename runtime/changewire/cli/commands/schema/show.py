@@ -8,6 +8,7 @@ import typer
 
 from changewire.cli.ending import VALID, ending
 from changewire.cli.options import choice_option, one_of
+from changewire.cli.queries import queried
 from changewire.cli.stdout import write_data
 from changewire.codec import formats, module_of
 from changewire.explain.schema import schemas
@@ -98,5 +99,6 @@ def show(
 
     Example: changewire schema show lindorm-json Insert --as spark-ddl
     """
-    write_data(_FORMS[form](format, variant).encode())
+    # Of the schemas only those of messages have columns.
+    write_data(queried(lambda: _FORMS[form](format, variant)).encode())
     return VALID
