@@ -1,5 +1,6 @@
 """The command line: data on standard output, notices on standard error."""
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -23,6 +24,9 @@ def main() -> None:
     # Read when pyarrow is imported: unlike the other pools this one gives memory back at once.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     _open_closed()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Its encoding may lack characters of messages, as that of a pipe in Windows does.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         import_module("rich")  # before a command has begun that needs it
         from changewire.cli.app import app

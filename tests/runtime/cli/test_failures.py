@@ -166,6 +166,22 @@ def test_a_full_standard_error_is_no_rejection(mixed: Path) -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("command", ["validate", "explain"])
+def test_a_standard_output_that_is_not_utf8(tmp_path: Path, command: str) -> None:
+    """What its encoding lacks is escaped, as on standard error."""
+    write = examples("write")[0]
+    value = {"name": "\u540d", "type": "str", "value": "\u540d"}
+    (tmp_path / "in").write_text(json.dumps({**write, "bins": [value], "gen": "\u540d"}), "utf-8")
+    done = subprocess.run(
+        [*COMMAND, command, "-f", FORMAT, str(tmp_path / "in")],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+    )
+    assert b"Traceback" not in done.stderr
+    assert b"\\u540d" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("closed", "code", "has_data"), [("<&-", 0, False), (">&-", 2, False), ("2>&-", 1, True)]
 )

@@ -57,7 +57,10 @@ def test_formats_are_listed_with_the_digests_of_their_schemas(cli: Cli) -> None:
         (("nothing",), "lindorm-json"),
         (("lindorm-json", "Nothing"), "Insert"),
         (("lindorm-json", "Message", "--as", "spark-ddl"), "Insert"),
-        (("aerospike-json", "Key", "--as", "arrow"), "variants of aerospike-json are Delete, Write"),
+        (
+            ("aerospike-json", "Key", "--as", "arrow"),
+            "variants of aerospike-json are Delete, Write",
+        ),
     ],
 )
 def test_show_names_what_there_is_instead(cli: Cli, words: tuple[str, ...], known: str) -> None:
