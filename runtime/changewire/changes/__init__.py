@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from changewire.changes.sources import KeysByTable
-from changewire.changes.vendors import VendorKeywords
+from changewire.changes.vendors import VendorKeywords, with_defaults
 
 __all__ = [
     "ROW_IMAGES",
@@ -47,6 +47,8 @@ def changes(
     record_key: bytes | None = None,
     key_columns: Sequence[str] | KeysByTable | None = None,
     row_image: RowImage | ImagesByTable = "full",
+    *,
+    strip_registry_prefix: bool = False,
     **vendor: Unpack[VendorKeywords],
 ) -> list[Change]:
     """Return the changes that a message represents, in their order.
@@ -57,6 +59,7 @@ def changes(
         key_columns: Columns that name the row, instead of those that the message or its format
             says; or a mapping, as for `DecodeKeywords`.
         row_image: Part of a row that a write has; or a mapping, as for `DecodeKeywords`.
+        strip_registry_prefix: Whether to remove the 5 bytes of a schema registry before the key.
         **vendor: Options for the messages of one vendor, see `VendorKeywords`.
 
     Raises:
@@ -72,8 +75,15 @@ def changes(
         raise ValueError(
             f"format {name} has no adapter: no package names one in the entry point group {GROUP}"
         )
-    options = DecodeOptions(name, row_image, key_columns, **vendor)
-    return [change_row(message, record_key, options).change()]
+    options = DecodeOptions(
+        name,
+        row_image,
+        key_columns,
+        strip_registry_prefix=strip_registry_prefix,
+        **with_defaults(vendor),  # refuses options of records
+    )
+    key = None if record_key is None else options.stripped(record_key)
+    return [change_row(message, key, options).change()]
 
 
 def delete_by_key(

@@ -46,6 +46,16 @@ def test_a_framed_record_key_is_not_ignored(key: bytes, code: str) -> None:
     assert "a record key" in refused.message
 
 
+@pytest.mark.parametrize("key", [KEY, FRAMED])
+def test_changes_of_a_model_strip_record_keys(key: bytes) -> None:
+    """The function for single messages takes the option of the readers."""
+    model = cw.decode(VALUE, format=FORMAT)
+    (found,) = cw.changes(model, key, strip_registry_prefix=True)
+    assert found.key == {"id": 7}
+    with pytest.raises(cw.DecodeError, match="a record key"):
+        cw.changes(model, FRAMED)
+
+
 def test_a_framed_record_key_that_is_not_needed_is_counted() -> None:
     """A change that has its key elsewhere has a leniency."""
     found, used = only(DecodeOptions(FORMAT, key_columns=["id"]), VALUE, FRAMED)

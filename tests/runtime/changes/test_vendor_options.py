@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 import typer
+from tests.runtime.changes import lindorm
 
+import changewire as cw
 from changewire.changes import DecodeOptions
 from changewire.changes.adapters import formats_with
 from changewire.changes.vendors import VENDOR_OPTIONS, without_defaults
@@ -52,6 +54,14 @@ def test_an_option_that_no_vendor_declares_is_refused() -> None:
     unknown: dict[str, Any] = {"colour": "red"}
     with pytest.raises(TypeError, match="no option 'colour'"):
         DecodeOptions("lindorm-json", **unknown)
+
+
+@pytest.mark.parametrize("name", ["tombstones", "elements_as", "format"])
+def test_changes_of_a_model_have_no_options_of_records(name: str) -> None:
+    """They are refused, as an option of no vendor is, and not passed over."""
+    given: dict[str, Any] = {name: "delete"}
+    with pytest.raises(TypeError, match=f"no option '{name}'"):
+        cw.changes(lindorm.message("u", after={}), **given)
 
 
 def test_commands_that_decode_rows_have_each_option() -> None:
