@@ -162,8 +162,8 @@ def row_schema_of(given: str | None, default: str = _WORDS[0]) -> Any:
     if given is None or given in _WORDS:
         return given or default
     try:
-        found = msgspec.json.decode(Path(given).read_bytes())
-    except (OSError, msgspec.MsgspecError):
+        found = msgspec.json.decode(Path(given).read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return given  # it is refused with the reason where it is used
     return found if is_by_table(found) else given
 

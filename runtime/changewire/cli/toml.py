@@ -19,7 +19,7 @@ def toml_of(file: str) -> dict[str, Any]:
         typer.BadParameter: The file cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(Path(file).read_text(encoding="utf-8"))
+        return tomllib.loads(Path(file).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise typer.BadParameter(f"{file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

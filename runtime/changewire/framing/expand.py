@@ -26,6 +26,8 @@ def expand(paths: Iterable[str]) -> list[str]:
 def _files(path: str) -> list[str]:
     if path == "-":
         return [path]
+    if not path:
+        raise FramingError("''", None, "the path is empty; name a file or a folder")
     if not Path(path).exists():
         raise FramingError(path, None, "there is no such file or folder; check the path")
     if not Path(path).is_dir():
@@ -40,7 +42,9 @@ def _files(path: str) -> list[str]:
 def _below(top: str) -> Iterator[str]:
     for folder, folders, files in os.walk(top, onerror=_unlisted):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
-        yield from (str(Path(folder, name)) for name in files if not name.startswith(HIDDEN))
+        paths = (Path(folder, name) for name in files if not name.startswith(HIDDEN))
+        # A pipe would wait for a writer.
+        yield from (str(path) for path in paths if path.is_file())
 
 
 def _unlisted(error: OSError) -> NoReturn:

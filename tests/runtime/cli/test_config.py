@@ -26,7 +26,7 @@ def test_options_come_from_a_file_and_the_command_line_wins(
     """Names may have hyphens or underscores; lists are options that are repeated."""
     output = tmp_path / "out"
     text = f"format = {FORMAT!r}\noutput = {str(output)!r}\nengine = 'spark'\nshow_values = true\n"
-    file = written(tmp_path, text)
+    file = written(tmp_path, "\ufeff" + text)  # as editors of Windows write it
     ended = cli("run", "--config", file, "--engine", "python", good, "--json")
     assert ended.exit_code == 0, ended.stderr
     assert json.loads(ended.stdout)["engine"].startswith("python")

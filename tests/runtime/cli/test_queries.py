@@ -111,7 +111,7 @@ def test_the_end_of_a_name_is_enough_for_columns_of_a_type(
 ) -> None:
     """A schema needs no key of a table that the log lacks: the name is looked up as without one."""
     schema = tmp_path / "users.json"
-    schema.write_text(json.dumps({"dataColumn": [{"name": "id", "type": "LONG"}]}))
+    schema.write_text(json.dumps({"dataColumn": [{"name": "id", "type": "LONG"}]}), "utf-8-sig")
     words = ("--row-schema", schema, "--format", "dataworks-json")
     full, short, other = (
         cli(command, output, "--table", name, *words) for name in ("shop.users", "USERS", "nosuch")

@@ -97,6 +97,7 @@ WRONG: dict[str, tuple[list[str], int, str]] = {
         "no change of this key: keys of shop.users have id\n",
     ),
     "text is no number": (['{"id": "1"}'], 1, "no change of this key"),
+    "a column twice": (["id=77", "id=1"], 2, "'id' is given twice"),
     "no key": (["id"], 2, "column=value"),
     "an empty key": (["{}"], 2, "at least one column"),
     "no JSON": (["{7"], 2, "no JSON object"),

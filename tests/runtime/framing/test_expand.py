@@ -52,6 +52,20 @@ def test_empty(folder: Path, hidden: str | None) -> None:
     assert expand([]) == []
 
 
+def test_no_path() -> None:
+    """An empty path is no folder."""
+    with pytest.raises(FramingError, match="the path is empty"):
+        expand([""])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_pipes_in_a_folder(folder: Path) -> None:
+    """Files below a folder are regular ones, or links to such."""
+    os.mkfifo(folder / "empty/pipe")
+    (folder / "empty/link").symlink_to(folder / "a.json")
+    assert expand([str(folder / "empty")]) == [str(folder / "empty/link")]
+
+
 def test_missing(folder: Path) -> None:
     """A path that does not exist is an error."""
     path = str(folder / "none")

@@ -52,6 +52,8 @@ def wanted_of(words: Sequence[str]) -> Wanted:
         name, equals, text = word.partition("=")
         if not (name and equals):
             raise ValueError("a key is column=value for each of its columns, or a JSON object")
+        if name in found:
+            raise ValueError(f"a key has a column once, and {name!r} is given twice")
         try:
             found[name] = (text, _PARSE(text))
         except PARSER_ERRORS:

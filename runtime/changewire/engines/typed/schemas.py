@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from os import PathLike, fspath
@@ -119,7 +120,7 @@ def _named_text(schema: str | bytes | PathLike[str]) -> tuple[str, str | bytes]:
     """Return the name and the text of a schema, which is JSON text or in a file."""
     if isinstance(schema, bytes) or (isinstance(schema, str) and schema.lstrip().startswith("{")):
         return "row_schema", schema
-    return fspath(schema), Path(schema).read_bytes()
+    return fspath(schema), Path(schema).read_bytes().removeprefix(BOM_UTF8)
 
 
 @cache
