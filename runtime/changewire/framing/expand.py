@@ -44,7 +44,7 @@ def _below(top: str) -> Iterator[str]:
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         paths = (Path(folder, name) for name in files if not name.startswith(HIDDEN))
         # A pipe would wait for a writer.
-        yield from (str(path) for path in paths if path.is_file())
+        yield from (str(path) for path in paths if not path.is_fifo())
 
 
 def _unlisted(error: OSError) -> NoReturn:
