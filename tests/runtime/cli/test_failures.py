@@ -139,7 +139,7 @@ def test_a_full_standard_output_is_one_sentence(good: Path, arguments: tuple[str
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_results_of_a_log_for_a_full_standard_output(tmp_path: Path) -> None:
-    """A run, and a query, whose result cannot be written are no success."""
+    """A run, or a query, fails if its result cannot be written."""
     one, output = tmp_path / "one.json", str(tmp_path / "out")
     one.write_text(json.dumps(examples("write")[0]), encoding="utf-8")
     for arguments in (

@@ -53,17 +53,19 @@ def test_empty(folder: Path, hidden: str | None) -> None:
 
 
 def test_no_path() -> None:
-    """An empty path is no folder."""
+    """An empty path is refused."""
     with pytest.raises(FramingError, match="the path is empty"):
         expand([""])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_pipes_in_a_folder(folder: Path) -> None:
-    """Files below a folder are regular ones, or links to such."""
+    """They are left out, and links are not, whatever they point to."""
     os.mkfifo(folder / "empty/pipe")
-    (folder / "empty/link").symlink_to(folder / "a.json")
-    assert expand([str(folder / "empty")]) == [str(folder / "empty/link")]
+    links = [folder / "empty/dead", folder / "empty/link"]
+    for link, target in zip(links, ("missing.json", "a.json"), strict=True):
+        link.symlink_to(folder / target)
+    assert expand([str(folder / "empty")]) == [*map(str, links)]
 
 
 def test_missing(folder: Path) -> None:

@@ -109,9 +109,9 @@ def test_refusals_are_of_their_changes(
     assert sorted(row["offset"] for row in refused) == [2, 5, 6]
     changes = {row["offset"]: row for row in lake.log("change")}
     for row in refused:
-        told = {name: row[name] for name in ("kind", "code", "pointer", "message", "target")}
-        assert row == changes[row["offset"]] | told
-        assert told["pointer"] == "/after/price"
+        reason = {name: row[name] for name in ("kind", "code", "pointer", "message", "target")}
+        assert row == changes[row["offset"]] | reason
+        assert reason["pointer"] == "/after/price"
 
 
 @pytest.mark.parametrize("parts", [1, 2])

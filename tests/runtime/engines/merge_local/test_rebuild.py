@@ -197,16 +197,8 @@ def test_rescued_rows_stay_if_later_misfits_are_refused(tmp_path: Path, row_sche
     assert cwd.verify(**lake.places).to_pylist() == []
     rebuilt(lake)
     assert sorted(lake.rows("users"), key=str) == before
-    misfit = r"users: 1 changes .* such as wrong-type: /after/a: .*was \(misfits='rescue' keeps"
-    with pytest.raises(OutputError, match=misfit):
+    with pytest.raises(OutputError, match=r"users: 1 changes .* such as wrong-type: /after/a: "):
         cwd.rebuild(**lake.places, row_schema=TYPE)
-    for misfits in ("refuse", "rescue"):  # neither keeps a key
-        with pytest.raises(OutputError, match=r"such as schema-mismatch: /key/.*as it was$"):
-            cwd.rebuild(
-                **lake.places,
-                row_schema=pa.schema([("aerospike_digest", pa.int64())]),
-                misfits=misfits,
-            )
 
 
 @pytest.mark.parametrize("row_schema", [None, "auto", "json"])
