@@ -68,6 +68,7 @@ _RULE_CODES: Final[Mapping[str, str]] = {
 }
 
 _TYPE_WORDS: Final[Mapping[str, str]] = {
+    "Decimal": "number",
     "Ext": "ext",
     "ExtKey": "ext",
     "NoneType": "null",

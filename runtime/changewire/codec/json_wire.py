@@ -1,6 +1,8 @@
 """JSON text: bytes to models and plain values and back, and what a parser's rejection means."""
 
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -27,6 +29,10 @@ from changewire_messages.support import Alone
 _BLANK: Final = b" \t\r\n"
 _NO_JSON: Final = b"\x00" * 16
 """Bytes that no JSON text has, longer than any part of a text that msgspec reads in one step."""
+_TOKEN: Final = re.compile(
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)', re.DOTALL
+)
+"""A text, or a number outside of texts."""
 _RULE: Final = "json"
 
 
@@ -195,7 +201,7 @@ def _refusal(
     if isinstance(error, UnicodeError):
         return Issue("", "invalid-unicode", _RULE, "UTF-8"), _first_not_utf8(data)
     if isinstance(error, (RecursionError, MemoryError)) or OUT_OF_RANGE in str(error):
-        return unexplained(error, _RULE), None
+        return unexplained(error, _RULE), _first_out_of_range(data, error, decode)
     text = str(error)
     if TRUNCATED in text:
         text = _malformed_inside(data, decode) or text
@@ -236,6 +242,20 @@ def _malformed(data: bytes, text: str) -> tuple[Issue, int | None]:
     if TRAILING in text:
         return Issue("", "trailing-data", _RULE, "nothing after the message"), byte
     return Issue("", "invalid-json", _RULE, "a JSON value"), byte
+
+
+def _first_out_of_range(
+    data: bytes, error: BaseException, decode: Callable[[Any], Any]
+) -> int | None:
+    """Return where the first number is that a parser called out of range, if it did."""
+    if OUT_OF_RANGE not in str(error):
+        return None
+    at = 0
+    with suppress(*PARSER_ERRORS):
+        for token in _TOKEN.finditer(data):
+            at = token.start()
+            decode(token["number"] or b"0")
+    return at
 
 
 def _first_not_utf8(data: bytes) -> int | None:

@@ -172,6 +172,8 @@ def test_integers_of_any_size_are_kept_inside_collections(number: int) -> None:
         (b'"\n"', "invalid-json", 1),
         (b'"\n\\ud800"', "invalid-json", 1),
         (rb'"\u12"', "invalid-json", 5),
+        (rb'["-1e9\"", 1e-9, -1.5e99999999999999999999, 1e9]', "out-of-range", 17),
+        (b"[0.5," + b"9" * 5000, "out-of-range", 5),
     ],
 )
 def test_an_unknown_property_that_is_no_json(

@@ -97,11 +97,9 @@ def history(
     whole = LogPlace(log, table_format).read(spark)
     found = table_in(whole, table)
     changes = TableLog(found, whole).accepted()
-    # Those of any change, one that a table takes if there is one.
-    named = (one.where(F.col("key").isNotNull()).select("key") for one in (changes, found))
-    keys = (first[0] for one in named for first in one.take(1))
     is_variant = isinstance(row_schema, str) and row_schema == "variant"
     given = "json" if is_variant else row_schema
+    keys = _keys_in(changes, found)
     shape = _VariantRows() if is_variant else given_shape(given, decode_options, key_columns, keys)
     truncates = []
     if apply_truncates:  # the driver has them in memory
@@ -121,6 +119,15 @@ def history(
     if not isinstance(shape, _VariantRows):
         return versions
     return versions.withColumns(variants_of((KEY, ROW)))
+
+
+def _keys_in(changes: DataFrame, found: DataFrame) -> Iterator[str]:
+    """Yield a key of the changes that a table takes, and of any in its rows of the log."""
+    for rows in (changes, found):
+        yield from (key for (key,) in rows.where(F.col("key").isNotNull()).select("key").take(1))
+    # Of a table that the log lacks no key is missing: it has no row, whatever its columns are.
+    if found.where(~is_truncate()).isEmpty():
+        yield "{}"
 
 
 class _VariantRows(JsonRows):
