@@ -11,7 +11,7 @@ from msgspec.msgpack import Ext
 
 from changewire.codec.family import GeneratedFamily, first_of
 from changewire.codec.issues import DecodeError, EncodeError, Issue
-from changewire.codec.json_wire import parse_json
+from changewire.codec.json_parser import parse_json
 from changewire.codec.msgpack_values import INTEGERS, hashable, pointer_of
 from changewire.codec.places import steps_of
 from changewire.codec.wire import Data, too_deep
