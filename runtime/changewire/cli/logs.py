@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
-from changewire.cli.options import choice_option
+from changewire.cli.options import choice_option, text_option
 from changewire.cli.queries import bounded, queried
 from changewire.cli.spark import connectors, quieten_pyspark, quieten_spark
 from changewire.cli.stderr import counted, notice
@@ -27,7 +27,7 @@ LogFolder: TypeAlias = Annotated[
 ]
 
 LogTarget: TypeAlias = Annotated[
-    str, typer.Option("--target", metavar="TABLE", help="The tables: --target of run or stream.")
+    str, text_option("--target", metavar="TABLE", help="The tables: --target of run or stream.")
 ]
 
 LogEngine: TypeAlias = Annotated[

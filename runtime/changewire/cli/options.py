@@ -41,6 +41,13 @@ def one_of(names: Names) -> Callable[[Named], Named]:
     return check
 
 
+def _not_empty(value: Named) -> Named:
+    """Refuse the value of an option without a character, as an unset variable of a shell gives."""
+    if value == "":
+        raise typer.BadParameter("expected text, found an empty one")
+    return value
+
+
 def _names(names: Names) -> Sequence[str]:
     return names() if callable(names) else names
 
@@ -58,14 +65,14 @@ Inputs: TypeAlias = Annotated[
 def text_option(
     *names: str, metavar: str, help: str, completes: Sequence[str] = (), **more: Any
 ) -> Any:
-    """Return an option that takes text, and is None unless given; some texts are completed."""
+    """Return an option that takes text, but no empty one; some texts are completed."""
     return typer.Option(
         *names,
         metavar=metavar,
         help=help,
         autocompletion=lambda: completes,
         show_default=False,
-        **more,
+        **{"callback": _not_empty, **more},
     )
 
 

@@ -10,7 +10,7 @@ from changewire.engines.options import TABLE_FORMATS
 from changewire.engines.settings import DELETES, MISFITS
 
 Output: TypeAlias = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
+    str, text_option("--output", "-o", metavar="DIR", help="Folder of the log and the report.")
 ]
 
 ShowValues: TypeAlias = Annotated[

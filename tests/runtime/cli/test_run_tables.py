@@ -462,9 +462,11 @@ def test_some_tables_are_chosen(
     [
         (["--only", ""], "--only: the name of a table is not empty"),
         (["--except", "a.*", "--except", "a.*"], "--except: 'a.*' is given twice"),
+        (["--output", ""], "'--output' / '-o': expected text, found an empty one"),
+        (["--target", ""], "'--target': expected text, found an empty one"),
     ],
 )
-def test_names_of_tables_that_are_refused(
+def test_names_that_are_refused(
     run: Callable[..., Ended], good: Path, arguments: list[str], sentence: str
 ) -> None:
     """The option is named, also where there are no tables."""
