@@ -21,6 +21,7 @@ from tests.runtime.tables.model import Content, key_of
 from tests.support.session import need
 
 import changewire as cw
+import changewire.arrow as cwa
 import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.changes.change_row import row_of
@@ -207,13 +208,27 @@ class Lake:
             for name in self.names()
         }
 
+    def rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a table; without Spark in Delta, which is quicker."""
+        if self.table_format == "delta":
+            found: list[Any] = DeltaTable(str(self.tables / name)).to_pyarrow_table().to_pylist()
+            return found
+        return [one.asDict(recursive=True) for one in self.table(spark, name).collect()]
+
     def json_rows(self, spark: SparkSession, name: str) -> list[dict[str, Any]]:
         """Return the rows of a table of JSON text that are not deleted."""
-        if self.table_format == "delta":
-            rows = DeltaTable(str(self.tables / name)).to_pyarrow_table().to_pylist()
-        else:
-            rows = [one.asDict() for one in self.table(spark, name).collect()]
+        rows = self.rows(spark, name)
         return [msgspec.json.decode(r["row"]) for r in rows if not r["_changewire"]["deleted"]]
+
+    def refusals(self, spark: SparkSession) -> list[dict[str, Any]]:
+        """Return the refused changes of the log, in their order; without Spark in Delta."""
+        log = self.places["log"]
+        if self.table_format == "delta":
+            rows = cwa.refused(log).to_pylist()
+        else:
+            found = cws.refused(spark, log, table_format=self.table_format)
+            rows = [one.asDict() for one in found.collect()]
+        return sorted(rows, key=lambda row: int(row["offset"]))
 
 
 @contextmanager

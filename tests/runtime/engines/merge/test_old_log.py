@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from deltalake import DeltaTable
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
@@ -16,31 +15,28 @@ if TYPE_CHECKING:
 A, B, C, D = ({"id": number, "name": "a"} for number in range(4))
 
 
-@pytest.mark.parametrize("row_schema", ["json", "embedded"])
-def test_late_changes_see_what_it_deleted(
-    spark: SparkSession, tmp_path: Path, row_schema: Any
-) -> None:
+def test_late_changes_see_what_it_deleted(spark: SparkSession, tmp_path: Path) -> None:
     """A late change brings no row back, and the second image of an update finds the first one."""
-    lake, rows = Lake(tmp_path), {"format": "dataworks-json", "row_schema": row_schema}
-    first = [
-        message("INSERT", 1, A),
-        message("DELETE", 10, A),
-        message("INSERT", 2, B),
-        message("UPDATE_BEFOR", 10, None, before=B),
-        message("UPDATE_AFTER", 10, C),
-        message("INSERT", 3, D),
-        message("UPDATE_BEFOR", 20, None, before=D),
+    lake, types = Lake(tmp_path), {"t": "json", "u": "embedded"}
+    first: list[tuple[Any, ...]] = [
+        ("INSERT", 1, A),
+        ("DELETE", 10, A),
+        ("INSERT", 2, B),
+        ("UPDATE_BEFOR", 10, None, B),
+        ("UPDATE_AFTER", 10, C),
+        ("INSERT", 3, D),
+        ("UPDATE_BEFOR", 20, None, D),
     ]
-    late = [
-        message("INSERT", 5, A),
-        message("INSERT", 6, B),
-        message("UPDATE_AFTER", 20, {**D, "id": 4}),
-    ]
-    lake.send_records(records(*first))
-    lake.apply_messages(spark, **rows)
-    DeltaTable(lake.places["log"]).update(updates={"effect": "NULL"})
-    lake.send_records(records(*late, start=10))
-    lake.apply_messages(spark, **rows)
-    found = lake.table(spark, "t").where("NOT _changewire.deleted").toArrow()
-    column, expected = ("key", ['{"id":2}', '{"id":4}']) if row_schema == "json" else ("id", [2, 4])
-    assert sorted(found[column].to_pylist()) == expected
+    late = [("INSERT", 5, A), ("INSERT", 6, B), ("UPDATE_AFTER", 20, {**D, "id": 4})]
+    for start, batch in ((0, first), (20, late)):
+        sent = [
+            message(*one[:3], before=one[3] if len(one) > 3 else None, table=table)
+            for table in types
+            for one in batch
+        ]
+        lake.send_records(records(*sent, start=start))
+        lake.apply_messages(spark, format="dataworks-json", row_schema=types)
+        DeltaTable(lake.places["log"]).update(updates={"effect": "NULL"})
+    for table, column, expected in (("t", "key", ['{"id":2}', '{"id":4}']), ("u", "id", [2, 4])):
+        found = lake.table(spark, table).where("NOT _changewire.deleted").toArrow()
+        assert sorted(found[column].to_pylist()) == expected
