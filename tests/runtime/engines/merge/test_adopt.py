@@ -49,7 +49,7 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
 
 def test_a_table_of_another_query_is_taken_over(spark: SparkSession, tmp_path: Path) -> None:
     """Until then it keeps nothing out of the log; the query that had it is refused afterwards."""
-    lake = Lake(tmp_path, lands_in_spark=True)
+    lake = Lake(tmp_path)
     lake.send_records(records(message("INSERT", 1, {"id": 1})))
     lake.apply_messages(spark, format="dataworks-json")
     query = Lake(tmp_path / "mine", folder=lake.tables, lands_in_spark=True)

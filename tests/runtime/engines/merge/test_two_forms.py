@@ -7,6 +7,7 @@ from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import records
 from tests.runtime.engines.two_forms import BATCHES, ROWS
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.long
 def test_a_stream_of_both_forms_is_one_table(spark: SparkSession, tmp_path: Path) -> None:
     """Rows have the last version, of either form; what is rejected is a dead letter."""
     lake, start = Lake(tmp_path, lands_in_spark=True), 0
