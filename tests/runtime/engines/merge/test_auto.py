@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-IN_ICEBERG = (FLAT, GIVEN)
-"""Cases that tables of Delta have as well."""
-
-
 def rows_in(spark: SparkSession, lake: Lake, case: Case) -> list[tuple[dict[str, Any], Any]]:
     """Return the rows of the table of a case."""
     found = sorted(lake.rows(spark, case.table), key=lambda row: str(row["aerospike_digest"]))
@@ -49,11 +45,10 @@ def named(case: Case, table: str) -> Case:
 @pytest.mark.parametrize(
     ("table_format", "cases"),
     [
-        ("delta", [one for one in CASES if one not in IN_ICEBERG]),
-        ("iceberg", IN_ICEBERG),
-        pytest.param("delta", IN_ICEBERG, marks=pytest.mark.long),
+        ("delta", CASES),
+        pytest.param("iceberg", (FLAT, GIVEN), marks=pytest.mark.long),
     ],
-    ids=["delta", "iceberg", "delta, as iceberg"],
+    ids=["delta", "iceberg"],
 )
 def test_columns_and_rescued_values(
     spark: SparkSession, tmp_path: Path, table_format: str, cases: Sequence[Case]
@@ -82,8 +77,9 @@ def test_columns_are_remembered_by_the_texts_that_show_them() -> None:
     """Those of a batch whose texts are not known, or differ, are read."""
     remembered, one, other = carried.CarriedColumns(), ("one",), ("other",)
     reads: list[int] = []
-    batches: list[dict[Any, int | None]] = [{one: 1}, {one: 2, other: 3}, {one: 1, other: 3}]
-    for batch in (*batches, {one: None}, {one: None}):
+    batches: list[Any] = [{one: 1}, {one: 2, other: 3}, {one: 1, other: 3}]
+    batches += [{one: None}, {one: None}]
+    for batch in batches:
         facts: Any = SimpleNamespace(columns=batch)
         with patch.object(carried, "carried_of", return_value=dict(batch)) as read:
             assert remembered.of(facts, facts) == batch
