@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +14,10 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction, write_d
 from changewire.engines.layout import CHANGE, RECORD_PLACE
 from changewire.engines.log import ADDED, HELD, STATISTICS, STATISTICS_OPTION, check_free, lacking
 from changewire.engines.merge import delta
+from changewire.engines.retries import WriteConflictError
+
+_MARK: Final = "changewire.append"
+"""Property of a commit by which the call that made it knows it again."""
 
 
 class AppendedLog:
@@ -88,10 +94,26 @@ class AppendedLog:
         The commit gives transactions their numbers, by their names.
         """
         given = [Transaction(app, number) for app, number in (numbers or {}).items()]
-        done = CommitProperties(app_transactions=given, max_commit_retries=0)
+        mark = {_MARK: uuid4().hex}
+        done = CommitProperties(mark, max_commit_retries=0, app_transactions=given)
         self._table = table = self._table or self._created()
+        try:
+            with delta.reported(self.path):
+                write_deltalake(table, rows, mode="append", commit_properties=done)
+        except WriteConflictError:
+            # A store may have committed it although its answer was lost; delta-rs asks again then.
+            if not self._has_commit(mark):
+                raise
+
+    def _has_commit(self, mark: Mapping[str, str]) -> bool:
+        """Whether a commit after the version that was read has a mark."""
+        before = self.version
+        self.refresh()
+        if self._table is None or self.version <= before:
+            return False
         with delta.reported(self.path):
-            write_deltalake(table, rows, mode="append", commit_properties=done)
+            after = self._table.history(self.version - before)
+        return any(mark.items() <= one.items() for one in after)
 
     def begin(self) -> None:
         """Create it without rows, if it does not exist."""

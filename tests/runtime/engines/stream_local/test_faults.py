@@ -8,15 +8,20 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
+from deltalake import DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError
 from examples.broker import broker
 from tests.runtime.engines.stream_local.running import SECONDS, landed, running
 from tests.runtime.engines.stream_local.topics import BROKEN, Topic, assert_same, history
 
+import changewire.arrow as cwa
 import changewire.delta as cwd
+from changewire.engines.merge import appended
 from changewire.engines.stream import run, troubles
 from changewire.engines.stream.reader import Bounds
 from changewire.engines.stream.source import Place
@@ -67,6 +72,27 @@ def has_offsets(topic: Topic) -> bool:
     """Whether the log says where its stream began."""
     commits = (topic.root / "lake" / "log" / "_delta_log").glob("*.json")
     return any(b'"txn"' in commit.read_bytes() for commit in commits)
+
+
+def test_a_commit_of_which_the_answer_is_lost_is_made_once(
+    topic: Topic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Delta-rs asks a store again then, and calls what it wrote itself a conflict."""
+    row = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.decimal128(7, 2))])
+
+    def lost(table: DeltaTable, rows: pa.Table, **options: Any) -> None:
+        write_deltalake(table.table_uri, rows, **options)
+        raise CommitFailedError("this version is there")
+
+    topic.send(history(1, 60))
+    cwd.apply_changes(topic.sent, row_schema=row, **topic.places("expected"))
+    monkeypatch.setattr(appended, "write_deltalake", lost)
+    topic.stream(row_schema=row, batch_size=20)
+    made, expected = topic.lake(), topic.lake("expected")
+    assert made.log() == expected.log()
+    assert made.tables() == expected.tables()
+    refused = [len(cwa.refused(f"{one.root}/log")) for one in (made, expected)]
+    assert refused[0] == refused[1] > 0
 
 
 @pytest.mark.usefixtures("quick")
