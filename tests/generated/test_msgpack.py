@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import msgpack
@@ -41,6 +42,12 @@ DIGEST = b"abcdefghijklmnopqrst"
 KEY = ["ns", "set", DIGEST, None]
 
 
+@cache
+def strategy(name: str) -> Any:
+    """Return a strategy, which takes longer to make than to draw from."""
+    return getattr(strategies, name)()
+
+
 def schema(stem: str) -> Any:
     """Return the bundled schema of a variant."""
     return schema_of(wire.__name__, STEMS[stem])
@@ -75,7 +82,7 @@ def verdicts(value: Any, stem: str) -> dict[str, bool]:
 @given(data=st.data())
 def test_valid_messages(stem: str, data: st.DataObject) -> None:
     """Every judge accepts what is valid by construction."""
-    value = data.draw(getattr(strategies, stem)())
+    value = data.draw(strategy(stem))
     assert set(verdicts(value, stem).values()) == {True}
 
 
@@ -84,7 +91,7 @@ def test_valid_messages(stem: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_broken_messages(stem: str, data: st.DataObject) -> None:
     """Every judge refuses a message in which one place was spoilt."""
-    value = data.draw(getattr(strategies, f"broken_{stem}")())
+    value = data.draw(strategy(f"broken_{stem}"))
     assert set(verdicts(value, stem).values()) == {False}
 
 
@@ -96,6 +103,14 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(value[step])
 
 
+ANYTHING = (
+    drawing.msgpack_values(allow_nan=True)
+    | st.integers(0, 24)
+    | st.sampled_from([1.0, 2.0, 4.0, True, False, "1", b"1"])
+    | st.integers(-(2**63), 2**64 - 1)
+)
+
+
 @st.composite
 def swapped(draw: st.DrawFn, valid: Any) -> Any:
     """Draw a valid value, with any other value put at some place of it."""
@@ -103,12 +118,7 @@ def swapped(draw: st.DrawFn, valid: Any) -> Any:
     found = list(places(value))
     if found:
         holder, step = draw(st.sampled_from(found))
-        holder[step] = draw(
-            drawing.msgpack_values(allow_nan=True)
-            | st.integers(0, 24)
-            | st.sampled_from([1.0, 2.0, 4.0, True, False, "1", b"1"])
-            | st.integers(-(2**63), 2**64 - 1)
-        )
+        holder[step] = draw(ANYTHING)
     return value
 
 
@@ -117,7 +127,7 @@ def swapped(draw: st.DrawFn, valid: Any) -> Any:
 @given(data=st.data())
 def test_messages_with_anything_anywhere(stem: str, data: st.DataObject) -> None:
     """The judges agree on a message in which any value stands at any place."""
-    value = data.draw(swapped(getattr(strategies, stem)()))
+    value = data.draw(swapped(strategy(stem)))
     found = verdicts(value, stem)
     assert len(set(found.values())) == 1, found
 

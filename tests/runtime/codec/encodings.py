@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -67,10 +68,12 @@ def _written_json(draw: st.DrawFn, value: Any) -> bytes:
     return draw(st.sampled_from(["", " \r\n\t"])).encode() + text.encode("utf-8")
 
 
+@cache  # making a strategy takes longer than drawing from it
 def _json_values() -> Strategy:
     return drawing.json_values() | st.integers() | st.sampled_from(["QQ==", "key"])
 
 
+@cache
 def _msgpack_values() -> Strategy:
     tags, lookalikes = st.integers(0, 24), st.sampled_from([1.0, 2.0, True, False, "1", b"1"])
     return drawing.msgpack_values() | tags | lookalikes | st.integers(-(2**63), 2**64 - 1)

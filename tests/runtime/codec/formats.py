@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -72,10 +73,8 @@ class Format:
 
     def strategy(self, role: str, *, broken: bool = False) -> Any:
         """Return the strategy for parsed messages in a role, valid ones or broken ones."""
-        strategies = import_module(f"{PACKAGES[self.name]}.strategies")
-        return getattr(
-            strategies, f"broken_{_snake(self.roles[role])}" if broken else _snake(self.roles[role])
-        )()
+        title = _snake(self.roles[role])
+        return _strategy(PACKAGES[self.name], f"broken_{title}" if broken else title)
 
     def schema(self, role: str) -> dict[str, Any]:
         """Return the bundled schema of a role."""
@@ -233,6 +232,12 @@ def property_names(schema: Json) -> Iterator[str]:
     if isinstance(schema, list):
         for item in schema:
             yield from property_names(item)
+
+
+@cache
+def _strategy(package: str, name: str) -> Any:
+    """Return a strategy of a package, which takes longer to make than to draw from."""
+    return getattr(import_module(f"{package}.strategies"), name)()
 
 
 def _snake(title: str) -> str:
