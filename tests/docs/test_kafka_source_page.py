@@ -51,7 +51,7 @@ def test_the_file_of_options_runs(
 ) -> None:
     """The command reads the options of the file, and lands the topics that it names."""
     create(kafka, *(f"file-{topic}" for topic in TOPICS))
-    values = [json.dumps(message).encode() for message in examples("write")]
+    values = [json.dumps(examples("write")[0]).encode()] * 3
     at = [Position(topic=f"file-{topic}", partition=0) for topic in TOPICS]
     produce(kafka, [Record(None, value, position) for position in at for value in values])
     monkeypatch.chdir(tmp_path)

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from tests.chaos.plan import Job
 from tests.cluster.machines import Cluster, master, worker
 from tests.cluster.recipe import ARCHIVE, SERVER, SUBMIT, commands, job
 from tests.cluster.store import settings_of
 from tests.cluster.submit import submission
 from tests.docs.pages import ROOT, all_blocks, blocks, in_sections
+from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message
 from tests.samples import examples
 from tests.support.topics import create, produce
@@ -96,23 +98,13 @@ def test_tables_are_verified_and_made_anew(spark: SparkSession, tmp_path: Path) 
     }
     tmp_path.joinpath("messages").mkdir()
     pq.write_table(pa.table(columns), tmp_path / "messages" / "0.parquet")
-    messages = spark.read.parquet(f"{tmp_path}/messages")
+    Lake(tmp_path).apply_messages(spark, format="dataworks-json")
     earlier = message("INSERT", 4, {"id": 3, "name": "older"}, database="shop", table="users")
     tmp_path.joinpath("earlier.jsonl").write_bytes(earlier)
     names: dict[str, Any] = {"cws": cws, "spark": spark, "lake": str(tmp_path)}
     names["files"] = str(tmp_path / "earlier.jsonl")
-    query = cws.apply_changes(
-        spark.readStream.schema(messages.schema).parquet(f"{tmp_path}/messages"),
-        format="dataworks-json",
-        log=f"{tmp_path}/log",
-        target=f"{tmp_path}/tables/{{table}}",
-        checkpoint=f"{tmp_path}/checkpoint",
-        row_schema="json",
-        trigger={"availableNow": True},
-    )
-    cws.await_termination(query)
-    table = spark.read.format("delta").load(f"{tmp_path}/tables/users")
-    assert {json.loads(row["row"])["name"] for row in table.collect()} == {"old", "new"}
+    made = DeltaTable(f"{tmp_path}/tables/users").to_pyarrow_table()
+    assert {json.loads(row)["name"] for row in made["row"].to_pylist()} == {"old", "new"}
     for block in in_sections(BACKFILL, *REPAIRS):
         if block.reason is None:
             exec(block.code, names)  # noqa: S102 - our own text

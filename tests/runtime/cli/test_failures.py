@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.runtime.cli.conftest import Ended
 from tests.samples import FORMAT, examples
 from tests.support.session import QUICK
 
+Cli = Callable[..., Ended]
 Program = Callable[..., "subprocess.CompletedProcess[bytes]"]
 COMMAND = [sys.executable, "-m", "changewire.cli"]
 FULL = "No space left on device"
@@ -97,16 +99,16 @@ def test_a_full_disk_is_one_sentence(  # noqa: PLR0917 - fixtures and cases
     assert names - of_delta == {"ballast", *left}
 
 
-@pytest.mark.usefixtures("quick_java")
-def test_a_full_disk_in_spark_is_one_sentence(
-    program: Program, small_disk: Path, messages: Path
-) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_full_disk_in_spark_is_one_sentence(cli: Cli, small_disk: Path, messages: Path) -> None:
     """Spark's own reason is given, and the log has no rows of it."""
     output = small_disk / "out"
     (small_disk / "ballast").write_bytes(bytes(60_000))
-    done = program("run", "-f", FORMAT, messages, "-o", output, "--engine", "spark")
-    assert sentence(done).startswith(f"the run failed: IOException: {FULL}. The whole traceback ")
-    assert {path.name for path in output.iterdir()} <= {"failure.txt", "log", "spark.log"}
+    ended = cli("run", "-f", FORMAT, messages, "-o", output, "--engine", "spark")
+    assert ended.exit_code == 2
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(f"the run failed: IOException: {FULL}. The whole traceback ")
+    assert {path.name for path in output.iterdir()} <= {"failure.txt", "log"}
     assert not [*output.rglob("_delta_log/*.json")]
 
 

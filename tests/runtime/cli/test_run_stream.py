@@ -18,6 +18,7 @@ from examples.demo_stream.programs import environment
 from examples.jars import JAVA
 from tests.runtime.cli.conftest import Ended, json_lines
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
+from tests.support.session import INTERPRETED
 from tests.support.topics import create, produce
 
 from changewire.cli.arguments import stream_options, table_options
@@ -172,12 +173,18 @@ def test_a_service_ends_on_sigterm(spark: SparkSession, kafka: str, tmp_path: Pa
     places = ("--checkpoint", str(tmp_path / "checkpoint"), "-o", str(tmp_path / "out"))
     command = [sys.executable, "-m", "changewire.cli", "stream", "-f", FORMAT, *source, *places]
     options = f"-Dlog4j2.configurationFile=file:{logging} {JAVA}"
+    given = environment()
+    submit = [*(f"--conf {name}={value}" for name, value in INTERPRETED.items())]
     with subprocess.Popen(
         [*command, *secrets, "--metrics", str(lines)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment(), "SPARK_SUBMIT_OPTS": options},
+        env={
+            **given,
+            "PYSPARK_SUBMIT_ARGS": " ".join([*submit, given["PYSPARK_SUBMIT_ARGS"]]),
+            "SPARK_SUBMIT_OPTS": options,
+        },
     ) as process:
         at_first_line(lines, process.terminate)
         written, said = process.communicate()
