@@ -13,6 +13,7 @@ from tests.support.topics import create, produce
 
 import changewire.delta as cwd
 import changewire.spark as cws
+from changewire.engines.stream import reader
 from changewire.framing import Position, Record
 
 if TYPE_CHECKING:
@@ -66,9 +67,14 @@ def test_without_spark(secured: Secured, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused_is_an_error(
-    secured: Secured, tmp_path: Path, wrong: dict[str, str], text: str
+    secured: Secured,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: dict[str, str],
+    text: str,
 ) -> None:
     """A wrong password, or a certificate that is not trusted, ends the stream at its start."""
+    monkeypatch.setattr(reader, "_SECONDS", 5.0)
     with pytest.raises(cwd.KafkaSourceError, match=text) as found:
         cwd.stream({**local(secured), **wrong}, format=FORMAT, log=f"{tmp_path}/log")
     assert "canary" not in str(found.value)

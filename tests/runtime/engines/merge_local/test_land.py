@@ -89,7 +89,8 @@ def rows(log: Path) -> list[dict[str, Any]]:
 
 def places(log: Path) -> Counter[Any]:
     """Return how often a log has each element."""
-    return Counter(tuple(row[name] for name in ELEMENT_PLACE) for row in rows(log))
+    columns = table_of(log).select(ELEMENT_PLACE).to_pydict()
+    return Counter(zip(*columns.values(), strict=True))
 
 
 def test_a_run_writes_one_log(tmp_path: Path) -> None:
@@ -206,11 +207,11 @@ def test_a_run_that_fails_is_run_again(tmp_path: Path) -> None:
     damaged.write_bytes(b"\x1f\x8b\x08 damaged")
     with pytest.raises(FramingError):
         landed(log, source, damaged)
-    there = len(rows(log))
+    there = len(table_of(log))
     assert 0 < there < 60_000
     again = landed(log, source, write_lines(damaged))
     assert again.already_in_log == there
-    assert len(rows(log)) == again.counts.elements
+    assert len(table_of(log)) == again.counts.elements
     assert {*places(log).values()} == {1}
 
 
@@ -228,11 +229,11 @@ def test_a_killed_run_is_run_again(tmp_path: Path) -> None:
     arguments = [str(source), str(log), FORMAT]
     done = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False)
     assert done.returncode == -signal.SIGKILL
-    there = len(rows(log))
+    there = len(table_of(log))
     assert 0 < there < 60_000
     outcome = landed(log, source)
     assert outcome.already_in_log == there
-    assert len(rows(log)) == 60_000
+    assert len(table_of(log)) == 60_000
     assert {*places(log).values()} == {1}
 
 
