@@ -94,12 +94,12 @@ def test_same_schemas_give_the_same_bytes(tmp_path: Path, schemas: Path) -> None
     moved = tmp_path / "elsewhere" / "copy"
     shutil.copytree(schemas, moved)
     (moved / "pyproject.toml").write_text(FOREIGN, encoding="utf-8")
-    runs = {"0": schemas, "1": schemas, "2": moved}
+    runs = {"0": schemas, "1": moved}
     for seed, source in runs.items():
         run(seed, source, options(tmp_path / seed, source))
-    first, *others = [_bytes(tmp_path / seed) for seed in runs]
+    first, other = [_bytes(tmp_path / seed) for seed in runs]
     assert len(first) > 20
-    assert all(other == first for other in others)
+    assert other == first
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:

@@ -171,22 +171,6 @@ assert cw.leniencies(cw.decode(data, format="dataworks-json")) == []
 """
 
 
-def test_a_new_operation_is_a_word_in_the_schemas(copy: Copy) -> None:
-    """Who adds an operation to a tag with its `x-op` has changes of it; no code is written."""
-
-    def edit(schema: Any) -> None:
-        tag = schema["properties"]["op"]
-        tag.get("not", tag)["enum"].append("COMMENT")
-
-    for variant in ("ddl", "other"):
-        copy.change(f"schemas/dataworks_json/{variant}.json", edit)
-    copy.python("-m", "changewire_codegen")
-    copy.python("-c", READ_COMMENT)
-    table = copy.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
-    assert '"COMMENT":"ddl"' in table.read_text("utf-8")
-    assert copy.changed() == {f"schemas/dataworks_json/{v}.json" for v in ("ddl", "other")}
-
-
 READ_INTEGER = """
 import json
 import changewire as cw
@@ -202,19 +186,31 @@ assert "long" in [field["type"] for field in fields if field["metadata"]["commen
 """
 
 
-def test_a_new_column_type_is_a_row_in_the_schemas(copy: Copy) -> None:
-    """Who adds a column type with its meaning has columns of it; no code is written."""
+def test_a_new_operation_and_a_new_column_type_are_in_the_schemas(copy: Copy) -> None:
+    """Who adds an operation to a tag with its `x-op`, or a column type with its meaning, has both.
+
+    Messages have changes of the operation and columns of the type; no code is written.
+    """
     known = {"value": "INTEGER", "means": "integer", "column": "long", "description": "An integer."}
 
-    def edit(schema: Any) -> None:
+    def with_operation(schema: Any) -> None:
+        tag = schema["properties"]["op"]
+        tag.get("not", tag)["enum"].append("COMMENT")
+
+    def with_type(schema: Any) -> None:
         schema["$defs"]["ColumnType"]["properties"]["type"]["x-values"].append(known)
 
-    copy.change("schemas/dataworks_json/message.json", edit)
+    for variant in ("ddl", "other"):
+        copy.change(f"schemas/dataworks_json/{variant}.json", with_operation)
+    copy.change("schemas/dataworks_json/message.json", with_type)
     copy.python("-m", "changewire_codegen")
-    copy.python("-c", READ_INTEGER)
+    copy.python("-c", READ_COMMENT + READ_INTEGER)
     table = copy.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
-    assert '{"value":"INTEGER","means":"integer","column":"long"}' in table.read_text("utf-8")
-    assert copy.changed() == {"schemas/dataworks_json/message.json"}
+    text = table.read_text("utf-8")
+    assert '"COMMENT":"ddl"' in text
+    assert '{"value":"INTEGER","means":"integer","column":"long"}' in text
+    changed = ("ddl", "other", "message")
+    assert copy.changed() == {f"schemas/dataworks_json/{variant}.json" for variant in changed}
 
 
 def test_the_guide_makes_a_column(copy: Copy) -> None:

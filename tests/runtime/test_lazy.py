@@ -6,6 +6,7 @@ import ast
 import pickle
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -61,13 +62,25 @@ def test_all_names_are_listed() -> None:
     assert printed("from changewire import *; print(decode.__name__)") == "decode"
 
 
-@pytest.mark.parametrize("name", ["changes", "codec", "convert", "explain", "infer"])
-@pytest.mark.parametrize("first", ["changewire", "changewire.engines.decode", "changewire.{}"])
-def test_a_function_wins_over_the_package_of_its_name(name: str, first: str) -> None:
+FUNCTIONS = ("changes", "codec", "convert", "explain", "infer")
+
+
+@pytest.mark.parametrize(
+    ("first", "names"),
+    [
+        *((first, FUNCTIONS) for first in ("changewire", "changewire.engines.decode")),
+        *((f"changewire.{name}", (name,)) for name in FUNCTIONS),
+    ],
+)
+def test_a_function_wins_over_the_package_of_its_name(first: str, names: Sequence[str]) -> None:
     """Whatever was imported before, the name is the function, and the package can be imported."""
-    code = f"import {first.format(name)}, changewire as cw, sys\nprint(cw.{name}.__name__)\n"
-    code += f"from changewire.{name} import __name__ as package\nprint(package, cw.{name}.__name__)"
-    assert printed(code).split() == [name, f"changewire.{name}", name]
+    for_one = (
+        "import {first}, changewire as cw, sys\nprint(cw.{name}.__name__)\n"
+        "from changewire.{name} import __name__ as package\nprint(package, cw.{name}.__name__)\n"
+    )
+    code = "".join(for_one.format(first=first, name=name) for name in names)
+    expected = [[name, f"changewire.{name}", name] for name in names]
+    assert printed(code).split() == [word for words in expected for word in words]
 
 
 @pytest.mark.parametrize("name", cw.__all__)

@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
-from examples.broker import broker
+from examples.broker import broker, listens
 from tests.runtime.engines.stream_local.running import SECONDS, landed, running
 from tests.runtime.engines.stream_local.topics import BROKEN, Topic, assert_same, history
 
@@ -179,16 +179,21 @@ def test_a_topic_that_was_created_again_is_refused(topic: Topic, admin: AdminCli
 
 
 def test_a_stream_outlives_its_broker(tmp_path: Path) -> None:
-    """It waits while no broker answers, says so once, and goes on when there is one again."""
+    """It waits while no broker answers, says so once, and goes on when there is one again.
+
+    The folder of the broker that ended is the same broker, with its topics, when it starts again.
+    """
     with broker(tmp_path / "broker") as server:
         topic = Topic(server, "outlived", tmp_path)
         topic.send(history(1, 20))
         stream = running(topic)
         found = stream.__enter__()
         found.until(lambda: landed(topic) == len(topic.sent))
+    assert not listens(server)
     found.until(lambda: any("waiting" in line for line in found.lines))
     time.sleep(2)
-    with broker(tmp_path / "broker"):
+    with broker(tmp_path / "broker") as again:
+        assert again == server
         topic.send(history(2, 20))
         found.until(lambda: landed(topic) == len(topic.sent))
         stream.__exit__(None, None, None)

@@ -28,7 +28,7 @@ def test_files_are_compacted_while_a_stream_runs(topic: Topic) -> None:
     """Log and tables have few files, the same content, and nothing is merged again."""
     lake = topic.root / "lake"
     with running(topic, compact_every=0.5, batch_size=3) as found:
-        for seed in range(4):
+        for seed in range(2):
             topic.send(history(seed, 20))
             found.until(lambda: landed(topic) == len(topic.sent))
         found.until(lambda: files(lake / "log") == 1)
