@@ -46,6 +46,7 @@ def words(ended: Ended) -> str:
     return " ".join(ended.stderr.split())
 
 
+@SPARK_SELDOM
 def test_a_table_of_which_all_changes_are_refused_fails_a_run(run: Callable[..., Ended]) -> None:
     """Its name, the first reason, its key and the next command are said; the report has them."""
     assert run(GOOD).exit_code == 0

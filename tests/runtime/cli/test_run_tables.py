@@ -17,7 +17,7 @@ from tests.runtime.changes import dataworks
 from tests.runtime.cli.conftest import SPARK_SELDOM, Ended
 from tests.runtime.engines.chosen import first, keyless
 from tests.runtime.engines.merge.messages import message
-from tests.samples import FORMAT, MIXED_COUNTS
+from tests.samples import FORMAT, MIXED_COUNTS, examples
 
 import changewire as cw
 from changewire.engines.applied import COUNTED
@@ -117,7 +117,9 @@ def test_spark_makes_the_same_tables(
     }
     assert report["engine"].startswith("spark")
     assert lake("pond") == rows
-    again = json.loads(cli(*command, mixed, good, "--json").stdout)
+    more = good.with_name("more.jsonl")
+    more.write_text(json.dumps(examples("delete")[0]), encoding="utf-8")
+    again = json.loads(cli(*command, mixed, more, "--json").stdout)
     assert again["already_in_log"] == report["elements"] < again["elements"]
     assert lake("pond") == rows
 
@@ -149,27 +151,38 @@ def test_a_repaired_file_is_read_again(
 def test_a_key_that_is_named_later_closes_changes_without_one(
     run: Callable[..., Ended], tmp_path: Path, engine: str
 ) -> None:
-    """The same file, once more with `--key-column`, gets into the table; then nothing is left."""
+    """The same file, once more with `--key-column`, gets into the table; then nothing is left.
+
+    A table of which all changes are refused has its reason in the report.
+    """
     bare = [message("INSERT", number, {"id": number}, table="bare", key=()) for number in (1, 2)]
     gone = message("DELETE", 3, {"id": 1}, table="bare", key=())
     path = tmp_path / "in.jsonl"
     path.write_bytes(
-        b"\n".join([message("INSERT", 1, {"id": 1}, table="users"), *bare, gone, b"{"])
+        b"\n".join(
+            [
+                message("INSERT", 1, {"id": 1}, table="Users"),
+                *(*bare, gone, b"{"),
+                message("INSERT", 1, {"id": 1}, table="users"),
+            ]
+        )
     )
     options = ("-f", "dataworks-json", "--engine", engine, "--json", path)
     first = json.loads(run(*options).stdout)
     assert first["changes_by_table"]["d.bare"]["key_missing"] == 3
+    refusal = first["changes_by_table"]["d.users"]["first_refusal"]
+    assert (refusal["code"], refusal["key_columns"]) == ("name-collision", ["id"])
     mended = json.loads(run(*options, "--key-column", "d.bare=id").stdout)
-    assert (mended["already_in_log"], mended["changes_by_table"]["d.bare"]["key_missing"]) == (2, 0)
-    for keys in ((), ("--key-column", "d.bare=id")):
-        assert json.loads(run(*options, *keys).stdout)["already_in_log"] == 5
-    assert lake() == {"bare": ['{"id":2}'], "users": ['{"id":1}']}
-    log = DeltaTable("out/log").to_pyarrow_table().to_pylist()
+    assert (mended["already_in_log"], mended["changes_by_table"]["d.bare"]["key_missing"]) == (3, 0)
+    for keys in ((), ("--key-column", "d.bare=id"))[engine == "spark" :]:
+        assert json.loads(run(*options, *keys).stdout)["already_in_log"] == 6
+    assert lake() == {"bare": ['{"id":2}'], "Users": ['{"id":1}']}
+    log = DeltaTable("out/log").to_pyarrow_table(filters=ds.field("kind") != "refused").to_pylist()
     assert sorted((one["number"], one["attempt"]) for one in log if one["key"] is None) == [
         *((1, 0), (2, 0), (3, 0), (4, 0)),
     ]
     assert sorted((one["number"], one["attempt"]) for one in log if one["key"]) == [
-        *((0, 0), (1, 1), (2, 1), (3, 1)),
+        *((0, 0), (1, 1), (2, 1), (3, 1), (5, 0)),
     ]
 
 
@@ -483,6 +496,7 @@ def test_tables_are_chosen_of_a_target(cli: Cli, good: Path, tmp_path: Path) -> 
     assert "--only, --except: only with --target TABLE" in shown
 
 
+@SPARK_SELDOM
 def test_keys_by_table(
     cli: Cli,
     tmp_path: Path,

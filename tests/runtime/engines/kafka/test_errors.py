@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from examples.broker import HOST, free_port
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.session import QUICK
 from tests.support.topics import create
 
 import changewire.spark as cws
@@ -173,22 +171,23 @@ def test_no_secret_is_told(secret: str, value: str, said: str) -> None:
     assert secret not in reason(said.format(options["kafka.any"]), options)
 
 
-def test_a_missing_connector_is_named_as_spark_wants_it() -> None:
+@pytest.fixture
+def without_jars(spark: SparkSession) -> Iterator[None]:
+    """Let the thread of this test look for classes in Spark's own jars alone."""
+    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public name
+    thread = jvm.java.lang.Thread.currentThread()
+    with_jars = thread.getContextClassLoader()
+    thread.setContextClassLoader(jvm.java.lang.ClassLoader.getSystemClassLoader())
+    yield
+    thread.setContextClassLoader(with_jars)
+
+
+@pytest.mark.usefixtures("without_jars")
+def test_a_missing_connector_is_named_as_spark_wants_it(spark: SparkSession) -> None:
     """A Spark without the connector gets the line that starts one with it."""
-    script = (
-        "import changewire.spark as cws\n"
-        f"spark = cws.session({QUICK})\n"
-        "try:\n"
-        '    cws.read_kafka(spark, {"kafka.bootstrap.servers": "h:1", "subscribe": "t"})\n'
-        "except cws.KafkaSourceError as error:\n"
-        "    print(spark.version, error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, text=True
-    )
-    version, text = done.stdout.split(" ", 1)
+    text = refusal(spark, {"kafka.bootstrap.servers": "h:1", "subscribe": "t"})
     assert text.startswith("this Spark has no Kafka connector")
-    tested = ran_with(version)
+    tested = ran_with(spark.version)
     assert tested is not None
     assert f"  --packages {tested.kafka}" in text.splitlines()
     assert "spark-token-provider-kafka-0-10_2.13" in text
