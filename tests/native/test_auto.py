@@ -50,7 +50,6 @@ def test_examples(options: DecodeOptions) -> None:
     """Rows of the examples of all formats are the same, and the kernel makes most of them."""
     values, keys = zip(*mixed(1), strict=True)
     assert compare(batch_of(values, keys), options).share >= 0.95
-    compare(batch_of(values, keys), options)
 
 
 def test_corpora_and_damaged_messages() -> None:

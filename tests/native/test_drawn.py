@@ -198,7 +198,6 @@ def test_dataworks_schemas(seed: int) -> None:
         message = {"schema": schema, "payload": payload, "version": "0.0.1"}
         messages.append(json.dumps(message, ensure_ascii=draw.random() < 0.5).encode())
     compare(batch_of(messages), DecodeOptions("dataworks-json"))
-    compare(batch_of(messages), DecodeOptions("dataworks-json"))
     compare(batch_of(messages), DecodeOptions("dataworks-json", "patch"))
     compare(batch_of(messages), DecodeOptions("dataworks-json", key_columns=["b", "a", "b"]))
     zoned = compare(batch_of(messages), DecodeOptions("dataworks-json", time_zone="Asia/Shanghai"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ Content = dict[str, Rows]
 """Rows of tables, by the name of the table's folder."""
 
 
+@cache
 def captured(format: str) -> list[bytes]:
     """Return the corpus of a format, good and bad messages, and some of each file of examples."""
     some = (values[:: max(1, len(values) // _FEW)] for values in _examples(format))
@@ -65,6 +67,7 @@ def _examples(format: str) -> Iterator[list[bytes]]:
         yield [value for batch in read() for value in batch.column("value").to_pylist() if value]
 
 
+@cache
 def mutated(format: str, number: int, seed: int = 1) -> list[bytes]:
     """Return mutated messages of a format, made of good ones."""
     good = [value for value in captured(format) if not cw.validate(value, format=format)]
