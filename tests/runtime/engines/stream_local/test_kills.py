@@ -33,23 +33,14 @@ def killed(topic: Topic, step: str, calls: int) -> bool:
     return done.returncode == 9
 
 
-def test_a_kill_loses_nothing_and_doubles_nothing(topic: Topic) -> None:
-    """A stream is killed at each step, each time after the kill before; the last one is whole."""
-    for seed, step in enumerate(STEPS):
+@pytest.mark.parametrize(
+    "steps", [[*STEPS], *(pytest.param([step] * 2, marks=pytest.mark.long) for step in STEPS)]
+)
+def test_a_kill_loses_nothing_and_doubles_nothing(topic: Topic, steps: list[str]) -> None:
+    """A stream is killed at a step, and the next one at the next; the last makes it whole."""
+    for seed, step in enumerate(steps):
         topic.send(history(seed, 12))
         assert killed(topic, step, 0), step
-    topic.stream(batch_size=7)
-    assert_same(topic)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("step", STEPS)
-def test_two_kills_lose_nothing(topic: Topic, step: str) -> None:
-    """A stream is killed at its first and at a later batch; the next one makes it whole."""
-    topic.send(history(5, 25))
-    assert killed(topic, step, 0)
-    topic.send(history(6, 10))
-    killed(topic, step, 1)
     topic.stream(batch_size=7)
     assert_same(topic)
 
