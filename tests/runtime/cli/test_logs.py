@@ -140,6 +140,7 @@ def test_spark_says_the_same(spark: SparkSession, cli: Cli) -> None:
     found = [cli("verify", *PLACES, "--engine", engine) for engine in ("python", "spark")]
     python, by_spark = ([json.loads(one) for one in ended.stdout.splitlines()] for ended in found)
     assert len(python) == 2
+    assert [ended.exit_code for ended in found] == [1, 1]
     assert sorted(by_spark, key=str) == sorted(python, key=str)
     said = [[line for line in ended.stderr.splitlines() if "table" in line] for ended in found]
     assert said[0] == said[1]

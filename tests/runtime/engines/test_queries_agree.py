@@ -272,7 +272,7 @@ HELD = {
 def test_rows_that_a_log_gets(
     spark: SparkSession, tmp_path: Path, held: str, change: Callable[[pa.Table], pa.Table]
 ) -> None:
-    """Decoded rows are the same rows of a log, those that it lacks, and those that say why not."""
+    """Decoded rows are the same rows of a log, of those that it lacks."""
     decoded = change(cwa.decode([b"{", b"[", GOOD, b"1"], format="aerospike-json").rows.read_all())
     for name, one in (("rows", decoded), ("held", HELD[held])):
         pq.write_table(one, tmp_path / name)
@@ -280,6 +280,16 @@ def test_rows_that_a_log_gets(
     expected = of_arrow.log_rows(of_arrow.lacking(decoded, [HELD[held].select([*of_arrow.HELD])]))
     found = of_spark.lacking(of_spark.log_rows(rows), there).toArrow()
     assert rows_of(found, expected.column_names) == rows_of(expected, found.column_names)
+
+
+@pytest.mark.parametrize("change", [unchanged, without_place, without_key])
+def test_rows_that_say_why_a_change_is_refused(
+    spark: SparkSession, tmp_path: Path, change: Callable[[pa.Table], pa.Table]
+) -> None:
+    """They are the same of decoded rows, with places and without."""
+    decoded = change(cwa.decode([b"{", b"[", GOOD, b"1"], format="aerospike-json").rows.read_all())
+    pq.write_table(decoded, tmp_path / "rows")
+    rows = spark.read.parquet(f"{tmp_path}/rows")
     why = Refusal("schema-mismatch", "/after/a", "too long")
     expected = of_arrow.refused_rows(
         of_arrow.log_rows(decoded), dict.fromkeys(range(len(decoded)), why), TARGET
