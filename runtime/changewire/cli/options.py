@@ -63,16 +63,22 @@ Inputs: TypeAlias = Annotated[
 
 
 def text_option(
-    *names: str, metavar: str, help: str, completes: Sequence[str] = (), **more: Any
+    *names: str,
+    metavar: str,
+    help: str,
+    completes: Sequence[str] = (),
+    callback: Callable[..., Any] = _not_empty,
+    **more: Any,
 ) -> Any:
-    """Return an option that takes text, but no empty one; some texts are completed."""
+    """Return an option that takes text, by default no empty one; some texts are completed."""
     return typer.Option(
         *names,
         metavar=metavar,
         help=help,
+        callback=callback,
         autocompletion=lambda: completes,
         show_default=False,
-        **{"callback": _not_empty, **more},
+        **more,
     )
 
 

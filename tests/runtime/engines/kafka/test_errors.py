@@ -174,7 +174,8 @@ def test_no_secret_is_told(secret: str, value: str, said: str) -> None:
 @pytest.fixture
 def without_jars(spark: SparkSession) -> Iterator[None]:
     """Let the thread of this test look for classes in Spark's own jars alone."""
-    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public name
+    session: Any = spark
+    jvm = session._jvm  # noqa: SLF001 - there is no public name
     thread = jvm.java.lang.Thread.currentThread()
     with_jars = thread.getContextClassLoader()
     thread.setContextClassLoader(jvm.java.lang.ClassLoader.getSystemClassLoader())

@@ -27,7 +27,11 @@ def test_late_changes_see_what_it_deleted(spark: SparkSession, tmp_path: Path) -
         ("INSERT", 3, D),
         ("UPDATE_BEFOR", 20, None, D),
     ]
-    late = [("INSERT", 5, A), ("INSERT", 6, B), ("UPDATE_AFTER", 20, {**D, "id": 4})]
+    late: list[tuple[Any, ...]] = [
+        ("INSERT", 5, A),
+        ("INSERT", 6, B),
+        ("UPDATE_AFTER", 20, {**D, "id": 4}),
+    ]
     for start, batch in ((0, first), (20, late)):
         sent = [
             message(*one[:3], before=one[3] if len(one) > 3 else None, table=table)
