@@ -77,5 +77,5 @@ def unexplained(error: BaseException, rule: str) -> Issue:
         return Issue("", "too-large", rule, "a message that fits into memory")
     if OUT_OF_RANGE in str(error):
         expected = "a number that binary64 or an integer can represent"
-        return Issue("", "out-of-range", rule, expected, actual_type="another number")
+        return Issue("", "out-of-range", rule, expected, actual_type="number")
     return Issue("", "rule-broken", "decode", "a message that its model accepts")

@@ -203,8 +203,8 @@ def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) 
     }
     for name in ("a b%20.jsonl", "\u00e9.jsonl"):
         (folder / name).write_bytes(b"\n".join([json.dumps(examples("write")[0]).encode()] * 3))
-    stream, trigger = cws.stream_files(spark, str(folder)), {"availableNow": True}
-    cws.await_termination(cws.apply_changes(stream, trigger=trigger, **options))
+        stream, trigger = cws.stream_files(spark, str(folder)), {"availableNow": True}
+        cws.await_termination(cws.apply_changes(stream, trigger=trigger, **options))
     landed = spark.read.format("delta").load(options["log"]).where("kind <> 'refused'")
     rows = landed.select("path", "number").collect()
     assert Counter((Path(row["path"]).name, row["number"]) for row in rows) == Counter(

@@ -149,9 +149,7 @@ def _made(  # noqa: PLR0917 - how rows are given, and what is made of them
     apply_truncates: bool,
 ) -> pa.Table:
     found = table_log(LogRows(log), table)
-    every = [*found.changes, *found.refused]
-    # Of a table that the log lacks no key is missing: it has no row, whatever its columns are.
-    keys = (one["key"] for one in every) if every else ["{}"]
+    keys = (one["key"] for one in (*found.changes, *found.refused))
     shape = given_shape(row_schema, decode_options, key_columns, keys)
     truncates = truncates_of(found.truncates) if apply_truncates else []
     return by_key(effects_in(found.changes), make(shape, truncates))

@@ -240,8 +240,14 @@ def given_shape(
 
 
 def keys_of(keys: Iterable[str | None]) -> list[str]:
-    """Return the columns of the key of the first change that has one."""
-    first = next((key for key in keys if key is not None), None)
+    """Return the columns of the key of the first change that has one.
+
+    Without any change they are not missing: the table has no row, whatever its columns are.
+    """
+    first: str | None = "{}"
+    for first in keys:
+        if first is not None:
+            break
     if first is None:
         raise OutputError("no change of the table has a key; name its columns by `key_columns`")
     try:

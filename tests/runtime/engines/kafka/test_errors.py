@@ -175,7 +175,7 @@ def test_no_secret_is_told(secret: str, value: str, said: str) -> None:
 def without_jars(spark: SparkSession) -> Iterator[None]:
     """Let the thread of this test look for classes in Spark's own jars alone."""
     session: Any = spark
-    jvm = session._jvm  # noqa: SLF001 - there is no public name
+    jvm = session._jvm  # noqa: SLF001 - its only name
     thread = jvm.java.lang.Thread.currentThread()
     with_jars = thread.getContextClassLoader()
     thread.setContextClassLoader(jvm.java.lang.ClassLoader.getSystemClassLoader())

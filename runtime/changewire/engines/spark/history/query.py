@@ -121,13 +121,14 @@ def history(
     return versions.withColumns(variants_of((KEY, ROW)))
 
 
-def _keys_in(changes: DataFrame, found: DataFrame) -> Iterator[str]:
-    """Yield a key of the changes that a table takes, and of any in its rows of the log."""
-    for rows in (changes, found):
-        yield from (key for (key,) in rows.where(F.col("key").isNotNull()).select("key").take(1))
-    # Of a table that the log lacks no key is missing: it has no row, whatever its columns are.
-    if found.where(~is_truncate()).isEmpty():
-        yield "{}"
+def _keys_in(changes: DataFrame, found: DataFrame) -> Iterator[str | None]:
+    """Yield a key of the changes that a table takes, if one has a key, then of any of its changes.
+
+    The last one is NULL if no change has a key.
+    """
+    has_key = F.col("key").isNotNull()
+    for rows in (changes.where(has_key), found.where(has_key), found.where(~is_truncate())):
+        yield from (key for (key,) in rows.select("key").take(1))
 
 
 class _VariantRows(JsonRows):
