@@ -132,7 +132,11 @@ class AppendedLog:
         properties = {STATISTICS_OPTION: ",".join(names)}
         with delta.reported(self.path):
             return DeltaTable.create(
-                self.path, self._columns, mode="ignore", configuration=properties
+                self.path,
+                self._columns,
+                mode="ignore",
+                configuration=properties,
+                storage_options=delta.STORE_OPTIONS,
             )
 
     def _complete(self, table: DeltaTable) -> None:

@@ -25,6 +25,9 @@ from changewire.tables.routing import NOT_WRITABLE, Refusal
 NEXT_VERSION: Final = CommitProperties(max_commit_retries=0)
 """Lets a change of a table be the version after the one that it was decided on, or none at all."""
 
+STORE_OPTIONS: Final = {"max_retries": "1000", "retry_timeout": "60s"}
+"""Let an object store give no answer for a minute. By default, delta-rs gives up after some 5 s."""
+
 _MAPPING: Final = "delta.columnMapping.mode"
 _VARIANT: Final = "variantType"
 _PLAIN: Final = {"timestampNtz", _VARIANT}
@@ -81,9 +84,9 @@ def check_path(target: str) -> None:
 def opened(path: str) -> DeltaTable | None:
     """Return a table at its newest version; None if it does not exist."""
     with reported(path):
-        if not DeltaTable.is_deltatable(path):
+        if not DeltaTable.is_deltatable(path, STORE_OPTIONS):
             return None
-        table = DeltaTable(path)
+        table = DeltaTable(path, storage_options=STORE_OPTIONS)
     if table.metadata().configuration.get(_MAPPING, "none") != "none":
         # Delta-rs finds NULL in columns whose names in the files are others.
         raise UnwritableError(path, "column mapping")

@@ -20,7 +20,7 @@ from changewire.engines.changelog.logged import table_names
 from changewire.engines.known import KnownLog, SourceFacts
 from changewire.engines.layout import CHANGE, CONTROL, EFFECT
 from changewire.engines.log import EFFECTIVE, ELEMENT_PLACE
-from changewire.engines.merge.delta import opened, reported
+from changewire.engines.merge.delta import STORE_OPTIONS, opened, reported
 from changewire.engines.merge.log import LocalLog
 from changewire.tables.mutations import APPLIED, DELETE, WRITES
 from changewire.tables.names import Target
@@ -177,7 +177,7 @@ def source_of(target: Target) -> Source | None:
 def exists(target: Target) -> bool:
     """Whether there is a table."""
     with reported(target.name):
-        return DeltaTable.is_deltatable(target.name)
+        return DeltaTable.is_deltatable(target.name, STORE_OPTIONS)
 
 
 def _said(rows: Any) -> dict[str, Any]:

@@ -109,7 +109,8 @@ class LocalLog(AppendedLog):
         # Files of the version itself may have been written together since, and removed. A version
         # that was cleaned up by its retention is merged again.
         with suppress(DeltaError, OSError):
-            return DeltaTable(self.path, version=self.merged if before is None else before - 1)
+            version = self.merged if before is None else before - 1
+            return DeltaTable(self.path, version, delta.STORE_OPTIONS)
         return table
 
     def unmerged(self, columns: Sequence[str] = MERGE_COLUMNS) -> Iterator[pa.Table]:
@@ -158,7 +159,7 @@ class LocalLog(AppendedLog):
         if self.merged >= 0:
             # A version that was cleaned up by its retention is merged again.
             with suppress(DeltaError, OSError):
-                before = DeltaTable(self.path, version=self.merged)
+                before = DeltaTable(self.path, self.merged, delta.STORE_OPTIONS)
                 old = {*map(posixpath.basename, before.file_uris())}
         data, written = delta.dataset_of(self.path, table), _written(table)
         # No other file of a table has the name of one.

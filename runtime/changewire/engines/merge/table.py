@@ -232,7 +232,7 @@ def made(
     if shape.is_typed:
         owned |= row_properties(shape.how, shape.schema, shape.schema.names)
     with delta.reported(name):
-        if not DeltaTable.is_deltatable(name):
+        if not DeltaTable.is_deltatable(name, delta.STORE_OPTIONS):
             owned |= deletes_in({}, settings.deletes)
             DeltaTable.create(
                 name,
@@ -240,6 +240,7 @@ def made(
                 mode="ignore",
                 partition_by=settings.laid_out_by,
                 configuration={**settings.properties, **owned},
+                storage_options=delta.STORE_OPTIONS,
                 raise_if_key_not_exists=False,
             )
     table = delta.opened(name)
