@@ -20,6 +20,7 @@ from pyspark.sql.types import (
     StructType,
 )
 from tests.samples import FORMAT, MIXED_COUNTS, examples, mixed_messages
+from tests.support.session import need
 
 import changewire.spark as cws
 from changewire.engines.counts import ConservationError
@@ -158,6 +159,7 @@ def test_nothing_is_written_when_an_element_is_lost(
     decoded: cws.DecodedFrames, tmp_path: Path
 ) -> None:
     """A difference between elements and rows fails the job before anything is committed."""
+    need("delta")
     lossy = cws.DecodedFrames(decoded.rows.where("offset <> 7 or element <> 1"))
     with pytest.raises(ConservationError, match="15 elements, decoded were 14"):
         cws.write(lossy, str(tmp_path / "out"))
@@ -183,6 +185,7 @@ def test_elements_without_a_position_are_always_appended(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """Nothing says that the log has them."""
+    need("delta")
     log = str(tmp_path / "log")
     frame = spark.createDataFrame([(message,) for message in mixed_messages()], "value binary")
     for _ in range(2):
@@ -192,6 +195,7 @@ def test_elements_without_a_position_are_always_appended(
 
 def test_files_are_a_stream_with_positions(spark: SparkSession, tmp_path: Path) -> None:
     """Each message has the path and the number of its record, whatever the names of files are."""
+    need("delta")
     folder = tmp_path / "in"
     folder.mkdir()
     options: dict[str, Any] = {

@@ -9,6 +9,9 @@ from deltalake import DeltaTable
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 
+from changewire.engines.log import ADDED
+from changewire.engines.spark.log.place import completed
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -44,3 +47,10 @@ def test_late_changes_see_what_it_deleted(spark: SparkSession, tmp_path: Path) -
     for table, column, expected in (("t", "key", ['{"id":2}', '{"id":4}']), ("u", "id", [2, 4])):
         found = lake.table(spark, table).where("NOT _changewire.deleted").toArrow()
         assert sorted(found[column].to_pylist()) == expected
+
+
+def test_rows_that_lack_no_column_are_left_alone(spark: SparkSession) -> None:
+    """Spark Connect fails if no column is added to rows."""
+    rows = spark.createDataFrame([], ", ".join(f"{name} string" for name in ADDED))
+    assert completed(rows) is rows
+    assert completed(rows.select(ADDED[0])).columns == [*ADDED]

@@ -178,9 +178,9 @@ class LogPlace:
 
 def completed(rows: DataFrame) -> DataFrame:
     """Return rows of a log with the columns of `ADDED`, NULL in logs of earlier versions."""
-    if "content" in rows.columns:
-        return rows
     lacking = [name for name in ADDED if name not in rows.columns]
+    if "content" in rows.columns or not lacking:  # Spark Connect refuses to add no column
+        return rows
     return rows.withColumns({name: F.lit(None).cast("string") for name in lacking})
 
 
