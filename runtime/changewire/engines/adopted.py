@@ -1,17 +1,35 @@
-"""What tables that are adopted must have; the same in each engine."""
+"""Checks of the keys of tables, and of tables that are adopted; the same in each engine."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from changewire.engines.errors import OutputError
+from changewire.engines.typed.evolve import key_fault
+from changewire.engines.typed.types import StructJson
+
+
+def check_has_key(target: str, keys: Sequence[str] | None, columns: Collection[str]) -> None:
+    """Check that a table has the columns of its key, if it is known.
+
+    Raises:
+        OutputError: It lacks one.
+    """
+    lacking = [one for one in keys or () if one not in columns]
+    if lacking:
+        raise OutputError(
+            f"{target}: its key has the column {lacking[0]!r}, which it lacks: the column was "
+            "renamed or dropped, or a rebuild was killed. Rename it back, or rebuild the table"
+        )
 
 
 def check_key_columns(
     target: str,
     key_columns: Sequence[str] | None,
     known: Sequence[str] | None,
-    columns: Collection[str],
+    columns: StructJson,
+    compares: Callable[[Any], bool],
 ) -> list[str]:
     """Return the columns of the key of a table that is adopted.
 
@@ -20,10 +38,11 @@ def check_key_columns(
         key_columns: The columns of its key as they are given.
         known: Those that the table says, if changewire made it.
         columns: All of its columns.
+        compares: Whether values of a type can be compared.
 
     Raises:
         ValueError: They are neither given nor known.
-        OutputError: The table lacks one, or has another key.
+        OutputError: The table lacks one, or has another key, or values of one cannot be compared.
     """
     if key_columns is None:
         if known is None:
@@ -34,13 +53,17 @@ def check_key_columns(
         return sorted(known)
     if not key_columns or isinstance(key_columns, str):
         raise ValueError(f"key_columns are names of columns, at least one, and not {key_columns!r}")
-    missing = [name for name in key_columns if name not in columns]
+    there = {one["name"] for one in columns["fields"]}
+    missing = [name for name in key_columns if name not in there]
     if missing:
         raise OutputError(f"{target}: the key's column {missing[0]} is not one of the table's")
     if known is not None and sorted(known) != sorted(key_columns):
         raise OutputError(
             f"{target}: the table's key is {', '.join(known)}, not {', '.join(sorted(key_columns))}"
         )
+    fault = key_fault(key_columns, columns, compares)
+    if fault is not None:
+        raise OutputError(f"{target}: it cannot be adopted by this key: {fault}")
     return sorted(key_columns)
 
 

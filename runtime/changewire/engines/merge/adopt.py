@@ -19,7 +19,6 @@ from changewire.engines.merge.int96 import check_times
 from changewire.engines.merge.plan import DeltaRsRules
 from changewire.engines.merge.table import STATE
 from changewire.engines.retries import retried
-from changewire.engines.typed.evolve import key_fault
 from changewire.tables.names import absolute, is_path
 
 
@@ -52,21 +51,19 @@ def _adopted(target: str, key_columns: Sequence[str] | None) -> None:
     table = delta.opened(target)
     if table is None:
         raise OutputError(f"{target}: there is no such table")
-    columns = [field.name for field in table.schema().fields]
+    columns = delta.columns_of(table.schema())
+    has_state = STATE.name in {one["name"] for one in columns["fields"]}
     known = keys_in(table.metadata().configuration)
-    if known is None and STATE.name in columns:
+    if known is None and has_state:
         advice = {STATE.name: "; rename it, because changewire adds its own"}
         delta.check_columns(target, table.schema(), pa.schema([STATE]), advice)
-    names = check_key_columns(target, key_columns, known, columns)
+    names = check_key_columns(target, key_columns, known, columns, DeltaRsRules().compares)
     check_adopted(target, table, names, keeps_deleted=False)
     check_times(target, table)
     if key_columns is not None:
-        fault = key_fault(names, delta.columns_of(table.schema()), DeltaRsRules().compares)
-        if fault is not None:
-            raise OutputError(f"{target}: it cannot be adopted by this key: {fault}")
         _check_rows(target, delta.dataset_of(target, table), names)
     with delta.reported(target):
-        if STATE.name not in columns:
+        if not has_state:
             table.alter.add_columns([*Schema.from_arrow(pa.schema([STATE])).fields])
         # delta-rs cannot remove a property: an empty one counts as unset.
         table.alter.set_table_properties(owned_by("", names, None), raise_if_not_exists=False)

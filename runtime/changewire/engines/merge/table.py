@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable, Schema
 from deltalake.table import TableMerger
 
+from changewire.engines.adopted import check_has_key
 from changewire.engines.applied import (
     columns_in,
     deletes_in,
@@ -208,9 +209,7 @@ def there(name: str, log: str, *, adopts: bool) -> LocalTable | None:
         return None
     found = LocalTable(table, name, log)
     found.check_state()
-    if lacking := [one for one in found.keys or () if one not in found.names]:
-        text = f"its key has the column {lacking[0]}, which it lacks: a rebuild was killed"
-        raise OutputError(f"{name}: {text}; rebuild it again by changewire.delta.rebuild")
+    check_has_key(name, found.keys, found.names)
     if not (adopts or found.owner is None or found.is_owned):
         raise OwnerError(
             f"{name} belongs to the query or log {found.owner}, so that two do not undo "

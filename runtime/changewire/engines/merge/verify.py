@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from changewire.engines.adopted import check_has_key
 from changewire.engines.arrays import indices_of
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.json_rows import ROW, unpacked
@@ -107,6 +108,7 @@ def verify(
         table = table_there(one.name, there.id)
         if table is not None:
             table.check_state()
+            check_has_key(one.name, table.keys, table.names)
         shape = shape_of(table)
         mutations = content.fitted(content.changes_of(one), shape).mutations
         expected = content.rows_of(one, shape, mutations)

@@ -134,7 +134,7 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
     _check_kind(table, is_json=is_json)
     if is_json:
         if settings.laid_out_by and settings.layout != table.layout:
-            return unusable(routes, _layout_refusal("its rows are JSON text"))
+            return unusable(routes, layout_refusal("its rows are JSON text"))
         _check_deletes(table, settings)
         return TablePlan(rules.shape(None, (), how), settings=settings)
     _check_layout(table, settings)
@@ -163,7 +163,7 @@ def table_plan(  # noqa: PLR0917 - a table, its changes, and what is asked of it
         return TablePlan(None, refusals)
     fault = _layout_fault(settings, columns, keys, rules) if table.layout is None else None
     if fault is not None:
-        return unusable(routes, _layout_refusal(fault))
+        return unusable(routes, layout_refusal(fault))
     has_changed = table.columns is not None and sql_name(table.columns) != sql_name(columns)
     all_named = frozenset({*keys, *named})
     try:
@@ -299,7 +299,7 @@ def _check_deletes(table: TableThere, settings: Settings) -> None:
     )
 
 
-def _layout_refusal(fault: str) -> Refusal:
+def layout_refusal(fault: str) -> Refusal:
     """Return why changes of a table are refused that cannot be made as it should."""
     text = f"the table cannot be made with its partitions: {fault}"
     return Refusal("partition-mismatch", "/source", text)

@@ -10,6 +10,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from tests.runtime.engines.merge.lake import Lake
 from tests.runtime.engines.merge.messages import message, records
 
+import changewire.spark as cws
 from changewire.engines.errors import OutputError, OwnerError
 from changewire.engines.spark.merge.adopt import adopt_table
 
@@ -41,10 +42,25 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
         adopt_table(spark, f"{place}_own", key_columns=["id"])
     with pytest.raises(ValueError, match="name them by `key_columns`"):
         adopt_table(spark, place)
+    maps = rows.selectExpr("map(name, id) AS by_name")
+    maps.write.format("delta").save(f"{place}_maps")
+    with pytest.raises(OutputError, match=r"'by_name' is map<string,bigint>, which cannot be comp"):
+        adopt_table(spark, f"{place}_maps", key_columns=["by_name"])
     adopt_table(spark, place, key_columns=["id"])
     lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     found = {row["id"]: row["name"] for row in lake.table(spark, "t").collect()}
     assert found == {1: "new", 3: "c"}
+    table = f"delta.`{place}`"
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    spark.sql(f"ALTER TABLE {table} RENAME COLUMN id TO number")
+    lake.send_records(records(message("DELETE", 2, {"id": 3}), start=3))
+    with pytest.raises(OutputError, match="its key has the column 'id', which it lacks"):
+        lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
+    with pytest.raises(OutputError, match="its key has the column 'id', which it lacks"):
+        cws.verify(spark, **lake.places)
+    spark.sql(f"ALTER TABLE {table} RENAME COLUMN number TO id")
+    lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
+    assert [row["id"] for row in lake.table(spark, "t").collect()] == [1]
 
 
 def test_a_table_of_another_query_is_taken_over(spark: SparkSession, tmp_path: Path) -> None:

@@ -231,16 +231,31 @@ def test_a_table_that_cannot_be_made(spark: SparkSession, tmp_path: Path) -> Non
         f"d.{name}": one for name, (one, _) in zip(names, FAULTS, strict=True)
     }
     settings["d.both"] = {"partition_by": ["id"], "cluster_by": ["id"]}
-    lake.send_records(records(*(write(1, table=name) for name in (*names, "both", "u"))))
+    settings["d.flags"] = {"cluster_by": ["{flag}"], "columns": {"{flag}": "boolean"}}
+    tables = (*names, "both", "flags", "u")
+    lake.send_records(records(*(write(1, table=name) for name in tables)))
     (counts,) = lake.apply_messages(
         spark, format="dataworks-json", row_schema="auto", tables=settings
     )
-    assert (counts["refused"], counts["inserted"]) == (len(FAULTS) + 1, 1)
-    both = "it cannot have both `partition_by` and `cluster_by`"
-    for row, reason in zip(lake.refusals(spark), [*(why for _, why in FAULTS), both], strict=True):
+    assert (counts["refused"], counts["inserted"]) == (len(FAULTS) + 2, 1)
+    others = [
+        "it cannot have both `partition_by` and `cluster_by`",
+        "`{flag}` : BOOLEAN don't support",
+    ]
+    reasons = [*(why for _, why in FAULTS), *others]
+    for row, reason in zip(lake.refusals(spark), reasons, strict=True):
         assert row["code"] == "partition-mismatch"
         assert reason in row["message"]
     assert lake.names() == ["u"]
+    places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
+    with pytest.raises(OutputError, match=r"flag}` : BOOLEAN don't support"):
+        cws.rebuild(
+            spark,
+            **places,
+            settings={"d.u": settings["d.flags"]},
+            row_schema="auto",
+            only_tables=["d.u"],
+        )
 
 
 def test_what_tables_of_iceberg_cannot_have(spark: SparkSession, tmp_path: Path) -> None:

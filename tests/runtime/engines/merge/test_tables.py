@@ -335,6 +335,8 @@ def test_deleted_rows_are_flagged(spark: SparkSession, tmp_path: Path) -> None:
         one["fault"] for one in verify(spark, log, target=target, deletes="remove").collect()
     ] == ["extra"] * 2
     deleted_at = datetime(2024, 11, 15, 8, 58, 34, tzinfo=timezone.utc)
+    with pytest.raises(OutputError, match="it was not made by changewire"):
+        purge(spark, log, table=log, older_than=deleted_at)
     assert purge(spark, log, table=table, older_than=deleted_at) == 0
     assert purge(spark, log, table=table, older_than=deleted_at + timedelta(seconds=1)) == 2
     assert [one["id"] for one in lake.rows(spark, "t")] == [2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
@@ -13,7 +14,7 @@ from changewire.engines.adopted import check_key_columns, check_keys_of_rows
 from changewire.engines.applied import COLUMNS, KEYS, OWNER, keys_in, property_text
 from changewire.engines.spark.merge.constraints import check_key, constraints_of
 from changewire.engines.spark.merge.formats import format_of, properties_of, set_properties
-from changewire.engines.spark.merge.plan import NEEDED, check_columns
+from changewire.engines.spark.merge.plan import NEEDED, SparkRules, check_columns
 from changewire.engines.spark.parts import quoted
 from changewire.tables.names import absolute
 from changewire.tables.row_state import COLUMN
@@ -55,7 +56,8 @@ def adopt_table(
     if known is None and COLUMN in rows.columns:
         advice = "; rename it, because changewire adds its own"
         check_columns(rows.schema, NEEDED, target, advice)
-    names = check_key_columns(target, key_columns, known, rows.columns)
+    found: Any = rows.schema.jsonValue()
+    names = check_key_columns(target, key_columns, known, found, SparkRules(tables, None).compares)
     asked = constraints_of(spark, table, rows.schema, properties, is_delta=tables.takes_paths)
     check_key(asked, names, target)
     if key_columns is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, cast
 
@@ -34,6 +34,9 @@ from changewire.engines.typed.types import has_unsafe_names
 from changewire.tables.names import is_path
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
+_CLUSTERS: Final = ("DELTA_CLUSTER_", "DELTA_CLUSTERING_")
+"""How the conditions of errors begin if Delta cannot cluster a table by some columns."""
+
 _WIDENING: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
 _CLOCKS: Final[Mapping[str, str]] = {"delta.feature.timestampNtz": "supported"}
 """A new table with times without a zone gets it by itself, one that exists does not."""
@@ -98,15 +101,16 @@ class Delta:
         if not is_path(target):
             _make_namespace(spark, target)
         properties = {**settings.properties, **properties}
-        if not _created(spark, table, columns, self.name, {**mapping, **properties}, settings):
+        make = _clustered if settings.cluster_by else _created
+        if not make(spark, table, columns, self.name, {**mapping, **properties}, settings):
             if is_path(target):  # the folder may hold files of a commit that was not completed
                 writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
                 writer = writer.partitionBy(*(one.column for one in settings.partition_by or ()))
                 writer.options(**mapping).save(target)
+            if settings.cluster_by:
+                names = ", ".join(map(quoted, settings.cluster_by))
+                spark.sql(f"ALTER TABLE {table} CLUSTER BY ({names})")
             set_properties(spark, table, properties)
-        if settings.cluster_by:  # Delta does not take it from the writer of a new table
-            names = ", ".join(map(quoted, settings.cluster_by))
-            spark.sql(f"ALTER TABLE {table} CLUSTER BY ({names})")
 
     def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
         """Add columns to a table, and widen its types.
@@ -282,8 +286,18 @@ def properties_of(spark: SparkSession, identifier: str) -> dict[str, str]:
 
 def set_properties(spark: SparkSession, identifier: str, properties: Mapping[str, str]) -> None:
     """Set properties of a table in one commit; names and texts are without quotes."""
-    pairs = ", ".join(f"'{name}' = '{text}'" for name, text in properties.items())
-    spark.sql(f"ALTER TABLE {identifier} SET TBLPROPERTIES ({pairs})")
+    spark.sql(f"ALTER TABLE {identifier} SET TBLPROPERTIES ({_pairs(properties)})")
+
+
+def _pairs(properties: Mapping[str, str]) -> str:
+    return ", ".join(f"'{name}' = '{text}'" for name, text in properties.items())
+
+
+def cluster_fault(error: Exception) -> str | None:
+    """Return the reason of an error if Delta cannot cluster a table; None for other errors."""
+    condition = error.getCondition() if isinstance(error, AnalysisException) else None
+    is_one = condition is not None and condition.startswith(_CLUSTERS)
+    return str(error).partition("\n")[0] if is_one else None
 
 
 def _make_namespace(spark: SparkSession, name: str) -> None:
@@ -307,13 +321,40 @@ def _created(  # noqa: PLR0917 - a table, and what is asked of it
         writer = writer.partitionedBy(*map(_partition, settings.partition_by))
     for key, value in properties.items():
         writer = writer.tableProperty(key, value)
+    return _is_new(writer.create)
+
+
+def _clustered(  # noqa: PLR0917 - a table, and what is asked of it
+    spark: SparkSession,
+    table: str,
+    columns: StructType,
+    format: str,
+    properties: Mapping[str, str],
+    settings: Settings,
+) -> bool:
+    """Whether a clustered table was made; Delta does not take clusters from a writer."""
+    names = ", ".join(map(quoted, settings.cluster_by or ()))
+    statement = f"CREATE TABLE {table} USING {format} CLUSTER BY ({names}) "
+    statement += f"TBLPROPERTIES ({_pairs(properties)}) AS SELECT * FROM "  # noqa: S608 - quoted
+    return _is_new(lambda: run_sql(spark, statement, no_rows(spark, columns)))
+
+
+def _is_new(make: Callable[[], Any]) -> bool:
+    """Whether a table was made; not if it exists."""
     try:
-        writer.create()
+        make()
     except AnalysisException as error:
         if error.getCondition() != _EXISTS:
             raise
         return False
     return True
+
+
+def run_sql(spark: SparkSession, head: str, source: DataFrame, tail: str = "") -> DataFrame:
+    """Return what a statement returns, which has a source between two texts."""
+    # PySpark formats the text, and names of columns may have braces.
+    before, behind = (text.replace("{", "{{").replace("}", "}}") for text in (head, tail))
+    return spark.sql(f"{before}{{source}}{behind}", source=source)
 
 
 def _partition(one: Partition) -> Column:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import Final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
@@ -19,6 +20,7 @@ from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.merge.at_once import merge_parts
 from changewire.engines.spark.merge.befores import moved
 from changewire.engines.spark.merge.carried import columns_of_keys
+from changewire.engines.spark.merge.formats import cluster_fault
 from changewire.engines.spark.merge.from_log import is_truncate
 from changewire.engines.spark.merge.mutations import FAILURE, PLACE
 from changewire.engines.spark.merge.options import ApplyOptions
@@ -34,7 +36,7 @@ from changewire.engines.spark.merge.refusals import (
 from changewire.engines.spark.merge.shapes import Shape
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
-from changewire.engines.typed.plan import TablePlan, plans
+from changewire.engines.typed.plan import RefusedRows, TablePlan, layout_refusal, plans, unusable
 from changewire.engines.typed.sources import BatchSources
 from changewire.tables.names import Target
 from changewire.tables.order import OLDEST
@@ -81,7 +83,7 @@ class BatchMerge(Batch):
             of_keys = partial(columns_of_keys, self.rows, self.facts)
             sources = replace(sources, columns=columns, of_keys=of_keys)
         found, refusals = plans(routes, partial(self._plan, sources), _FATAL)
-        self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
+        self._refuse(refusals)
         accepted = self._accepted()
         batch = Batch(
             *(self.query, self.known, accepted, self.facts, self.log, self.partitions),
@@ -114,7 +116,12 @@ class BatchMerge(Batch):
                 is_new=self.query.there[target] is None,
                 keeps_deleted=one.settings.keeps_deleted,
             )
-            parts.append((part, self._made(part, one)))
+            try:
+                parts.append((part, self._made(part, one)))
+            except AnalysisException as error:
+                if (fault := cluster_fault(error)) is None:
+                    raise
+                self._refuse(unusable(keys, layout_refusal(fault)).refusals)
         return parts
 
     def _plan(
@@ -124,6 +131,9 @@ class BatchMerge(Batch):
         settings = self.options.settings_of(self.known.names(target, keys))
         there = self.query.of(self.spark, target, settings)
         return plan(target, keys, sources, self.options, settings, there)
+
+    def _refuse(self, refusals: Iterable[RefusedRows]) -> None:
+        self.refused.by_rows += [(is_refused(one), one.why) for one in refusals]
 
     def _refuse_routes(self, routes: Routes) -> None:
         if routes.refused:

@@ -12,6 +12,7 @@ from changewire.engines.spark.log.place import LogPlace
 from changewire.engines.spark.merge.formats import format_of
 from changewire.engines.spark.merge.from_log import deletes_something, is_change
 from changewire.engines.spark.merge.mutations import PLACE
+from changewire.engines.spark.merge.plan import NEEDED, check_columns
 from changewire.engines.spark.merge.table import SparkTable
 from changewire.engines.spark.parts import position_columns
 from changewire.tables.names import absolute
@@ -40,6 +41,7 @@ def purge(
 
     Raises:
         ValueError: The time has no zone, or there is no such table format.
+        OutputError: The table was not made by changewire.
     """
     if older_than.tzinfo is None:
         raise ValueError("older_than has no time zone")
@@ -50,5 +52,6 @@ def purge(
     places = old.where(time < F.lit(older_than)).select(*position_columns()).distinct()
     clauses = f"{_IS_SAME} WHEN MATCHED AND t.{COLUMN}.deleted THEN DELETE"
     formats.refresh(spark, one.target)
+    check_columns(spark.table(one.identifier).schema, NEEDED, one.target)
     rows = formats.merged(one.run_merge(spark, places, clauses)).rows
     return None if rows is None else rows.get("deleted", 0)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructField, StructType
@@ -27,7 +28,7 @@ from changewire.engines.spark.merge.constraints import (
     with_partitions,
 )
 from changewire.engines.spark.merge.facts import facts_of_batch, known_log
-from changewire.engines.spark.merge.formats import format_of, set_properties
+from changewire.engines.spark.merge.formats import cluster_fault, format_of, set_properties
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import FAILURE, is_row_of, row_values
 from changewire.engines.spark.merge.plan import (
@@ -231,7 +232,12 @@ class Replacing:
         properties |= named_in(shape, shape.columns.names)
         properties |= deletes_in(there.properties, self.settings.deletes)
         head = clauses.statement(self.table, properties)
-        run_statement(spark, self.target.name, (head, ""), rows)
+        try:
+            run_statement(spark, self.target.name, (head, ""), rows)
+        except AnalysisException as error:
+            if (fault := cluster_fault(error)) is None:
+                raise
+            raise OutputError(f"{self.target.name}: {fault}") from None
 
     def _others(self) -> list[StructField]:
         """Return the columns that nothing of the log names."""

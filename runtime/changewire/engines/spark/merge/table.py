@@ -10,6 +10,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.adopted import check_has_key
 from changewire.engines.applied import (
     COLUMNS,
     decided_name,
@@ -27,7 +28,12 @@ from changewire.engines.spark.cause import full_text
 from changewire.engines.spark.jvm import RAISED
 from changewire.engines.spark.log.place import existing_schema
 from changewire.engines.spark.merge.constraints import LENIENT, check_key, constraints_of
-from changewire.engines.spark.merge.formats import TableFormat, properties_of, set_properties
+from changewire.engines.spark.merge.formats import (
+    TableFormat,
+    properties_of,
+    run_sql,
+    set_properties,
+)
 from changewire.engines.spark.merge.hard import STATE
 from changewire.engines.spark.merge.mutations import is_newer, row_values
 from changewire.engines.spark.merge.plan import There, check_columns
@@ -77,6 +83,7 @@ class SparkTable:
                 "changewire.spark.adopt_table"
             )
         self.format.repair(spark, self.target, found.properties)
+        check_has_key(self.target, found.keys, found.columns.names)
         check_key(found.constraints, found.keys or (), self.target)
         return found
 
@@ -251,13 +258,11 @@ def run_statement(
         around: The text before the source, and the one behind it.
         source: What it reads.
     """
-    # PySpark formats the text, and names of columns may have braces.
-    head, tail = (text.replace("{", "{{").replace("}", "}}") for text in around)
-    statement = f"{head}{{source}}{tail}"
+    head, tail = around
 
     def run() -> DataFrame:
         try:
-            return spark.sql(statement, source=source)
+            return run_sql(spark, head, source, tail)
         except RAISED as error:
             if _CONFLICT.search(full_text(error)) is None:
                 raise

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
+from changewire.engines.adopted import check_has_key
 from changewire.engines.applied import keeps_deleted
 from changewire.engines.errors import OutputError
 from changewire.engines.json_rows import ROW, unpacked
@@ -125,6 +126,7 @@ def _faults(target: Target, log: TableLog, table_format: str, deletes: Deletes |
     others: frozenset[str] = frozenset()
     padded: list[str] = []
     if there is not None:
+        check_has_key(target.name, there.keys, there.columns.names)
         padded = [one.name for one in there.columns.fields if is_char(one)]
         shape, others = shape_of(there), there.others - {*(there.keys or ())}
     expected = log.rows(log.effects(shape), shape)
