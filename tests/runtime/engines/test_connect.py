@@ -159,7 +159,7 @@ def test_columns_follow_the_schemas_in_the_messages(remote: SparkSession, tmp_pa
     assert [tuple(row) for row in rows] == [(1, None), (2, "b")]
 
 
-def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
+def test_refused_changes_are_replayed(remote: SparkSession, tmp_path: Path) -> None:
     """What did not fit a type of the user's is replayed by a wider one, once."""
     lake = Lake(tmp_path, lands_in_spark=True)
     many = message("INSERT", 1, {"id": 2**40, "name": "a"})
@@ -168,9 +168,9 @@ def test_dead_letters_are_replayed(remote: SparkSession, tmp_path: Path) -> None
     narrow, wide = (StructType([StructField("id", kind), name]) for kind in (INT, LONG))
     lake.apply_messages(remote, format=DATAWORKS, row_schema=narrow)
     log, target = lake.places["log"], lake.places["target"]
-    assert cws.dead_letters(remote, log).count() == 1
+    assert cws.refused(remote, log).count() == 1
     done = [cws.replay(remote, format=DATAWORKS, **lake.places, row_schema=wide) for _ in range(2)]
-    assert [(one.dead_letters, one.closed) for one in done] == [(1, 1), (0, 0)]
+    assert [(one.refused, one.closed) for one in done] == [(1, 1), (0, 0)]
     assert not cws.verify(remote, log, target=target).count()
     assert {row["id"] for row in lake.table(remote, "t").collect()} == {1, 2**40}
 
