@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import typer
 
 from changewire.cli.options import text_option
+from changewire.engines.kafka_options import CLIENT, KafkaOptionsError, check_client, hidden
 from changewire.extras import install
 from changewire.framing import FramingError, Position, Record
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 _SECONDS: Final = 10.0
 """How long a broker may take to answer."""
-
-_PREFIX: Final = "kafka."
-"""Begins options of Spark's Kafka source that are options of a client."""
 
 Servers: TypeAlias = Annotated[
     str | None,
@@ -78,7 +76,13 @@ def topics_of(
         raise typer.BadParameter("give files or --kafka, not both")
     if not subscribe:
         raise typer.BadParameter("--kafka needs --subscribe TOPIC")
-    return Topics(servers, subscribe.split(","), pairs(options))
+    found = pairs(options)
+    try:
+        for name, value in found.items():
+            check_client(name, value)
+    except KafkaOptionsError as error:
+        raise typer.BadParameter(str(error)) from None
+    return Topics(servers, subscribe.split(","), found)
 
 
 def pairs(options: Sequence[str] | None) -> dict[str, str]:
@@ -102,23 +106,15 @@ def read_topics(topics: Topics) -> Iterator[Record]:
     Nothing is committed: the group of the client has no offsets.
 
     Raises:
+        typer.BadParameter: The client refuses an option.
         FramingError: No broker answers, or a topic cannot be read.
         ImportError: confluent-kafka is not installed.
     """
     try:
-        from confluent_kafka import Consumer, KafkaError, KafkaException
+        from confluent_kafka import KafkaError, KafkaException
     except ImportError as error:
         raise ImportError(f"--kafka needs confluent-kafka: {install('kafka')}") from error
-    consumer = Consumer(
-        {
-            "bootstrap.servers": topics.servers,
-            "group.id": "changewire",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "log_level": 0,
-            **{name.removeprefix(_PREFIX): value for name, value in topics.options.items()},
-        }
-    )
+    consumer = _consumer(topics)
     try:
         waiting = _assigned(consumer, topics)
         while waiting:
@@ -136,6 +132,23 @@ def read_topics(topics: Topics) -> Iterator[Record]:
         raise _failed(topics, error.args[0].str()) from None
     finally:
         consumer.close()
+
+
+def _consumer(topics: Topics) -> Consumer:
+    from confluent_kafka import Consumer, KafkaException
+
+    settings = {
+        "bootstrap.servers": topics.servers,
+        "group.id": "changewire",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "log_level": 0,
+        **{name.removeprefix(CLIENT): value for name, value in topics.options.items()},
+    }
+    try:
+        return Consumer(settings)
+    except KafkaException as error:
+        raise typer.BadParameter(hidden(error.args[0].str(), topics.options)) from None
 
 
 def _assigned(consumer: Consumer, topics: Topics) -> set[tuple[Any, Any]]:

@@ -11,11 +11,18 @@ import socket
 from collections.abc import Mapping
 from typing import Final
 
+from changewire.codec.issues import printable
 from changewire.engines.options import KafkaOptions
 
 SERVERS: Final = "kafka.bootstrap.servers"
 TOPICS: Final = ("subscribe", "subscribePattern", "assign")
 """Options of which one says what to read."""
+
+CLIENT: Final = "kafka."
+"""Begins options of the client."""
+
+_NO_TEXT: Final = ("on_commit", "logger", "default.topic.config")
+"""Options of confluent-kafka whose values are Python objects, like those of its callbacks."""
 
 _DEFAULTS: Final[Mapping[str, str]] = {
     "includeHeaders": "true",
@@ -61,6 +68,8 @@ class KafkaOptionsError(KafkaSourceError, ValueError):
 def checked(options: KafkaOptions, defaults: Mapping[str, str] = _DEFAULTS) -> dict[str, str]:
     """Return options as text, with defaults; servers and one of `TOPICS` must be given."""
     texts = {n: str(v).lower() if isinstance(v, bool) else str(v) for n, v in options.items()}
+    for name, text in texts.items():
+        _check_text(name, text)
     topics = [name for name in TOPICS if option(texts, name)]
     if len(topics) != 1:
         found = ", not both " + " and ".join(topics) if topics else ""
@@ -72,6 +81,25 @@ def checked(options: KafkaOptions, defaults: Mapping[str, str] = _DEFAULTS) -> d
     addresses(texts)
     given = {name.lower() for name, text in texts.items() if text.strip()}
     return {**texts, **{n: text for n, text in defaults.items() if n.lower() not in given}}
+
+
+def check_client(name: str, text: str) -> None:
+    """Check an option of confluent-kafka, which ends the process for some texts."""
+    of_client = name.removeprefix(CLIENT)
+    if of_client in _NO_TEXT or of_client.endswith("_cb"):
+        raise KafkaOptionsError(f"the option {name} takes a Python object, not text")
+    if not text:
+        raise KafkaOptionsError(f"the option {name} is empty: give it a value or leave it out")
+    _check_text(name, text)
+
+
+def _check_text(name: str, text: str) -> None:
+    try:
+        is_text = b"\0" not in f"{name}{text}".encode()
+    except UnicodeEncodeError:
+        is_text = False
+    if not is_text:
+        raise KafkaOptionsError(f"the option {printable(name)}: expected UTF-8 without zero bytes")
 
 
 def option(options: Mapping[str, str], name: str) -> str:

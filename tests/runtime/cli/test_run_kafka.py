@@ -62,6 +62,11 @@ def test_a_topic_that_is_not_there_is_one_sentence(cli: Cli, kafka: str) -> None
     assert f"{kafka}: topic nothing-here: " in " ".join(ended.stderr.split())
 
 
+def client_option(option: str) -> list[str]:
+    """Return the arguments of a command that reads a topic with an option of the client."""
+    return ["--kafka", "h:1", "--subscribe", "t", "--option", option]
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -69,6 +74,11 @@ def test_a_topic_that_is_not_there_is_one_sentence(cli: Cli, kafka: str) -> None
         (["--kafka", "h:1"], "--kafka needs --subscribe TOPIC"),
         (["--kafka", "h:1", "--subscribe", "t", "--option", "x"], "expected NAME=VALUE"),
         (["--kafka", "h:1", "--subscribe", "t", "in.jsonl"], "give files or --kafka, not both"),
+        (client_option("kafka.group.id="), "the option kafka.group.id is empty: give it a value"),
+        (client_option("client.id=\udcff"), "the option client.id: expected UTF-8"),
+        (client_option("kafka.stats_cb=x"), "kafka.stats_cb takes a Python object, not text"),
+        (client_option("kafka.nothing=x"), 'No such configuration property: "nothing"'),
+        (client_option("kafka.isolation.level=hunter2"), '"[hidden]" for configuration'),
     ],
 )
 def test_wrong_inputs_are_wrong_usage(cli: Cli, arguments: list[str], text: str) -> None:

@@ -158,6 +158,7 @@ def test_a_stream_that_refuses_too_much_ends(cli: Cli, command: list[str], tmp_p
         (["--option", "kafka.stats_cb=x"], "kafka.stats_cb takes a Python object, not text"),
         (["--option", "kafka.logger=x"], "kafka.logger takes a Python object, not text"),
         (["--option", "kafka.sasl.jaas.config=x"], "Java JAAS configuration is not supported"),
+        (["--option", "kafka.group.id="], "kafka.group.id is empty: give it a value or leave it"),
         (["--option", "kafka.nothing=x"], 'No such configuration property: "nothing"'),
     ],
 )

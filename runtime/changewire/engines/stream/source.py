@@ -9,11 +9,15 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from changewire.engines.kafka_options import TOPICS, KafkaOptionsError, checked, option
+from changewire.engines.kafka_options import (
+    CLIENT,
+    TOPICS,
+    KafkaOptionsError,
+    check_client,
+    checked,
+    option,
+)
 from changewire.engines.options import KafkaOptions
-
-_CLIENT: Final = "kafka."
-"""Begins options of the client."""
 
 _STARTS: Final = "startingOffsets"
 _LOSS: Final = "failOnDataLoss"
@@ -25,9 +29,6 @@ _SET_HERE: Final = (
     *("enable.partition.eof", "group.instance.id", "partition.assignment.strategy"),
 )
 """Options of the client that say how offsets are kept, and that this engine sets."""
-
-_NO_TEXT: Final = ("on_commit", "logger", "default.topic.config")
-"""Options of confluent-kafka whose values are Python objects, like those of its callbacks."""
 
 EARLIEST: Final = -2
 LATEST: Final = -1
@@ -84,9 +85,7 @@ def source_of(options: KafkaOptions) -> Source:
     """Return the source that options name; a `KafkaOptionsError` names one that is not valid."""
     texts = checked(options, defaults={})
     _check_names(texts)
-    client = {
-        name[len(_CLIENT) :]: text for name, text in texts.items() if name.startswith(_CLIENT)
-    }
+    client = {name[len(CLIENT) :]: text for name, text in texts.items() if name.startswith(CLIENT)}
     start, starts = _starts(option(texts, _STARTS))
     names, pattern, places = _topics(texts)
     return Source(
@@ -106,16 +105,14 @@ def source_of(options: KafkaOptions) -> Source:
 def _check_names(texts: Mapping[str, str]) -> None:
     known = {name.lower() for name in _OWN}
     for name in texts:
-        if name.startswith(_CLIENT):
-            of_client = name[len(_CLIENT) :]
-            if of_client in _SET_HERE:
+        if name.startswith(CLIENT):
+            if name[len(CLIENT) :] in _SET_HERE:
                 raise KafkaOptionsError(f"the option {name} is set by changewire; leave it out")
-            if of_client in _NO_TEXT or of_client.endswith("_cb"):
-                raise KafkaOptionsError(f"the option {name} takes a Python object, not text")
+            check_client(name, texts[name])
         elif name.lower() not in known:
             raise KafkaOptionsError(
                 f"without Spark there is no option {name}; there are {', '.join(_OWN)}, and "
-                f"options of librdkafka behind {_CLIENT}"
+                f"options of librdkafka behind {CLIENT}"
             )
 
 
