@@ -18,6 +18,7 @@ from changewire.changes.vendor_options import VendorOption
 from changewire.changes.vendors import VENDOR_OPTIONS
 from changewire.cli.stdout import BINARY_SHAPES
 from changewire.codec import formats
+from changewire.codec.issues import is_utf8
 from changewire.engines.options import TableOptions, with_settings
 from changewire.framing import SHAPES
 
@@ -45,6 +46,13 @@ def _not_empty(value: Named) -> Named:
     """Refuse the value of an option without a character, as an unset variable of a shell gives."""
     if value == "":
         raise typer.BadParameter("expected text, found an empty one")
+    return utf8(value)
+
+
+def utf8(value: Named) -> Named:
+    """Refuse the value of an option, or one of several, that is not UTF-8."""
+    if not is_utf8("".join(value or ())):
+        raise typer.BadParameter("expected UTF-8 without zero bytes")
     return value
 
 
@@ -172,6 +180,7 @@ Keys: TypeAlias = Annotated[
     typer.Option(
         "--key-column",
         metavar="COLUMN",
+        callback=utf8,
         help="Key column of the rows; TABLE=COLUMN for one table, or for several such as 'shop.*'; "
         "repeatable.",
     ),

@@ -9,7 +9,7 @@ import typer
 from msgspec import Raw
 
 from changewire.cli.ending import REJECTED, VALID
-from changewire.cli.options import choice_flag, text_flag
+from changewire.cli.options import choice_flag, text_flag, utf8
 from changewire.cli.stderr import counted, notice
 from changewire.cli.stdout import Lines, json_text
 from changewire.codec import formats
@@ -30,6 +30,7 @@ TableName: TypeAlias = Annotated[
     typer.Option(
         "--table",
         metavar="NAME",
+        callback=utf8,
         help="The table, as database.table in the messages, or the end of its name.",
     ),
 ]

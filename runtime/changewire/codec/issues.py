@@ -254,6 +254,14 @@ def printable(text: str) -> str:
     )
 
 
+def is_utf8(text: str) -> bool:
+    """Return whether text can be UTF-8 for a library in C: no zero byte, no half of a pair."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
 def shown_value(value: object) -> str:
     """Return a value as Python would write it, cut if it is long or nested deep."""
     text = _repr.repr(value)

@@ -11,7 +11,7 @@ import socket
 from collections.abc import Mapping
 from typing import Final
 
-from changewire.codec.issues import printable
+from changewire.codec.issues import is_utf8, printable
 from changewire.engines.options import KafkaOptions
 
 SERVERS: Final = "kafka.bootstrap.servers"
@@ -69,7 +69,9 @@ def checked(options: KafkaOptions, defaults: Mapping[str, str] = _DEFAULTS) -> d
     """Return options as text, with defaults; servers and one of `TOPICS` must be given."""
     texts = {n: str(v).lower() if isinstance(v, bool) else str(v) for n, v in options.items()}
     for name, text in texts.items():
-        _check_text(name, text)
+        if not is_utf8(f"{name}{text}"):
+            is_wrong = "expected UTF-8 without zero bytes"
+            raise KafkaOptionsError(f"the option {printable(name)}: {is_wrong}")
     topics = [name for name in TOPICS if option(texts, name)]
     if len(topics) != 1:
         found = ", not both " + " and ".join(topics) if topics else ""
@@ -84,22 +86,12 @@ def checked(options: KafkaOptions, defaults: Mapping[str, str] = _DEFAULTS) -> d
 
 
 def check_client(name: str, text: str) -> None:
-    """Check an option of confluent-kafka, which ends the process for some texts."""
+    """Check an option of confluent-kafka, which ends the process for an empty group."""
     of_client = name.removeprefix(CLIENT)
     if of_client in _NO_TEXT or of_client.endswith("_cb"):
         raise KafkaOptionsError(f"the option {name} takes a Python object, not text")
     if not text:
         raise KafkaOptionsError(f"the option {name} is empty: give it a value or leave it out")
-    _check_text(name, text)
-
-
-def _check_text(name: str, text: str) -> None:
-    try:
-        is_text = b"\0" not in f"{name}{text}".encode()
-    except UnicodeEncodeError:
-        is_text = False
-    if not is_text:
-        raise KafkaOptionsError(f"the option {printable(name)}: expected UTF-8 without zero bytes")
 
 
 def option(options: Mapping[str, str], name: str) -> str:

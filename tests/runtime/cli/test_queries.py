@@ -71,6 +71,9 @@ def test_a_table_that_the_log_lacks(cli: Callable[..., Ended], output: Path, com
     assert ended.stderr.endswith("the log has no table user; it has: shop.users\n")
     assert ended.stderr.startswith("0 ")
     assert "the log has no table ''; it" in cli(command, output, "--table", "").stderr
+    ended = cli(command, output, "--table", "a\udcff")
+    assert ended.exit_code == 2
+    assert "'--table': expected UTF-8" in " ".join(ended.stderr.split())
     if command == "current":
         gone = cli(command, output, "--table", "shop.users", "--apply-truncates")
         assert gone.stderr == "0 rows of shop.users\n"

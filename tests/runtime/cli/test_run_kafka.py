@@ -75,7 +75,7 @@ def client_option(option: str) -> list[str]:
         (["--kafka", "h:1", "--subscribe", "t", "--option", "x"], "expected NAME=VALUE"),
         (["--kafka", "h:1", "--subscribe", "t", "in.jsonl"], "give files or --kafka, not both"),
         (client_option("kafka.group.id="), "the option kafka.group.id is empty: give it a value"),
-        (client_option("client.id=\udcff"), "the option client.id: expected UTF-8"),
+        (client_option("client.id=\udcff"), "'--option': expected UTF-8 without zero bytes"),
         (client_option("kafka.stats_cb=x"), "kafka.stats_cb takes a Python object, not text"),
         (client_option("kafka.nothing=x"), 'No such configuration property: "nothing"'),
         (client_option("kafka.isolation.level=hunter2"), '"[hidden]" for configuration'),

@@ -480,6 +480,8 @@ def test_some_tables_are_chosen(
         (["--except", "a.*", "--except", "a.*"], "--except: 'a.*' is given twice"),
         (["--output", ""], "'--output' / '-o': expected text, found an empty one"),
         (["--target", ""], "'--target': expected text, found an empty one"),
+        (["--target", "a\udcff/{table}"], "'--target': expected UTF-8 without zero bytes"),
+        (["--only", "a", "--only", "\udcff"], "'--only': expected UTF-8 without zero bytes"),
     ],
 )
 def test_names_that_are_refused(

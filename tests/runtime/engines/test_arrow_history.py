@@ -230,6 +230,8 @@ def test_what_is_no_key_or_no_name_is_said_to_be_so(wrong: Any) -> None:
     for query in (cwa.history, cwa.current):
         with pytest.raises(TypeError, match="table is the name of a table, not "):
             query(log, table=table)
+        with pytest.raises(ValueError, match=r"table: expected UTF-8 without zero bytes"):
+            query(log, table="a\udcff")
 
 
 def test_keys_that_name_one_row_have_one_history() -> None:

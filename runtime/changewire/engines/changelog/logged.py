@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from changewire.changes.sources import NO_TABLE
+from changewire.codec.issues import is_utf8
 from changewire.engines.changelog.source import KIND, LogRows
 from changewire.engines.elements import decoded_schema
 from changewire.engines.errors import OutputError
@@ -66,6 +67,8 @@ def table_log(log: LogRows, table: Any) -> TableLog:
     """
     if not isinstance(table, str):
         raise TypeError(f"table is the name of a table, not {type(table).__name__}")
+    if not is_utf8(table):
+        raise ValueError("table: expected UTF-8 without zero bytes")
     attempts: Attempts = {}
     parts = logged(log, (CHANGE, CONTROL, REFUSED), attempts)
     rows = (row for part in parts for row in rows_in(_of_table(part, table)))
