@@ -6,13 +6,14 @@ import typer
 
 from changewire.cli.options import text_option
 from changewire.cli.toml import toml_of
+from changewire.codec.issues import type_word
 
 
 def _read(ctx: typer.Context, file: str | None) -> str | None:
     """Let the options of a file be the defaults of a command.
 
     Raises:
-        typer.BadParameter: The file cannot be read, is not TOML, or has other names.
+        typer.BadParameter: The file cannot be read, is not TOML, or has other names or types.
     """
     if file is None:
         return None
@@ -24,9 +25,21 @@ def _read(ctx: typer.Context, file: str | None) -> str | None:
             raise typer.BadParameter(
                 f"{file}: {ctx.info_name} has no option {name}; it has: {', '.join(sorted(known))}"
             )
+        _check(f"{file}: {name}", option, value)
         defaults[option.name] = value
     ctx.default_map = {**(ctx.default_map or {}), **defaults}
     return file
+
+
+def _check(place: str, option: Any, value: object) -> None:
+    """Refuse a value of another type than its option; an integer is as good as its text."""
+    scalar = "boolean" if option.is_flag else "string or integer"
+    expected = "array of string" if option.multiple else scalar
+    found = type_word(value)
+    if isinstance(value, list):
+        found = f"array of {' and '.join(sorted(set(map(type_word, value)))) or 'string'}"
+    if found not in expected.split(" or "):
+        raise typer.BadParameter(f"{place}: expected {expected}, found {found}")
 
 
 def _names(ctx: typer.Context) -> Any:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -10,6 +10,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+_MOST: Final = 2**24
+"""Characters of a file at most: a device may have no end."""
 
 
 def toml_of(file: str) -> dict[str, Any]:
@@ -19,8 +22,14 @@ def toml_of(file: str) -> dict[str, Any]:
         typer.BadParameter: The file cannot be read, or is not TOML.
     """
     try:
-        return tomllib.loads(Path(file).read_text(encoding="utf-8-sig"))
+        with Path(file).open(encoding="utf-8-sig") as opened:
+            text = opened.read(_MOST + 1)
+        if len(text) > _MOST:
+            raise typer.BadParameter(f"{file}: expected TOML of at most {_MOST} characters")
+        return tomllib.loads(text)
     except OSError as error:
         raise typer.BadParameter(f"{file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also of an integer with too many digits
         raise typer.BadParameter(f"{file}: expected TOML: {error}") from None
+    except RecursionError:
+        raise typer.BadParameter(f"{file}: expected TOML: it is nested too deep") from None

@@ -46,7 +46,17 @@ def test_options_come_from_a_file_and_the_command_line_wins(
         ("a = ", "expected TOML"),
         ("engine = 'fast'", "'fast' is not one of: python, spark"),
         (None, "No such file"),
+        ("output = true", "run.toml: output: expected string or integer, found boolean"),
+        ("default-table = ['x']", "default-table: expected string or integer, found array of str"),
+        ("max-dead-letters = 5.0", "max-dead-letters: expected string or integer, found number"),
+        ("max-new-tables = true", "max-new-tables: expected string or integer, found boolean"),
+        ("show_values = 'true'", "show_values: expected boolean, found string"),
+        ("only = 'a'", "only: expected array of string, found string"),
+        ("only = [['a'], 'b']", "only: expected array of string, found array of array and string"),
+        ("a = " + "[" * 9999, "expected TOML: it is nested too deep"),
+        ("#" * (2**24 + 1), "expected TOML of at most 16777216 characters"),
     ],
+    ids=lambda text: text and text[:20],
 )
 def test_a_wrong_file_is_wrong_usage(
     cli: Cli, good: Path, tmp_path: Path, text: str | None, sentence: str
