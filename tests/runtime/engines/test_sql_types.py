@@ -18,6 +18,7 @@ TYPES = (
     *("timestamp", "timestamp_ltz", "timestamp_ntz"),
     *("decimal", "dec(5)", "numeric(12, 2)", "DECIMAL(38,38)"),
     *("array<string>", "array< array<decimal(3,1)> >", "map<string,array<map<int,date>>>"),
+    "map<string," * 30 + "int" + ">" * 30,
     *("struct<a:int>", "STRUCT<a int, `b c``d` : array<string>, 2x: struct<e: date>>"),
 )
 
@@ -46,6 +47,8 @@ def test_types_are_those_of_spark(spark: SparkSession) -> None:
         ("map<int>", "expected ',', found '>'"),
         ("struct<>", "expected the name of a field, found '>'"),
         ("struct<a int, A int>", "two fields have one name, whatever its case"),
+        ("array<" * 31 + "int" + ">" * 31, "expected at most 30 levels of nesting"),
+        ("struct<a:" * 999, "expected at most 30 levels of nesting"),
     ],
 )
 def test_other_texts_are_refused(text: str, reason: str) -> None:

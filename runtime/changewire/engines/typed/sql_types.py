@@ -35,6 +35,9 @@ _DIGITS: Final = (10, 0)
 """Precision and scale of a decimal that names neither."""
 
 _MOST_DIGITS: Final = 38
+_DEEPEST: Final = 30
+"""Levels of nesting at most: Arrow passes types of 64 levels on, and a map has two."""
+
 _WORD: Final = re.compile(r"\s*(`(?:[^`]|``)+`|\w+|\S)")
 _NAME: Final = re.compile(r"`.+`|\w+", re.DOTALL)
 
@@ -61,6 +64,7 @@ class _Parser:
         self._text: str = text
         self._words: list[str] = [*_WORD.findall(text.rstrip()), ""]
         self._place: int = 0
+        self._depth: int = 0
 
     def need(self, word: str) -> None:
         """Go on after a word, which must be the next one; the empty one is the end."""
@@ -79,7 +83,11 @@ class _Parser:
             self._place -= 1
             raise self._error("a type such as bigint, decimal(12,2), date or array<string>")
         self.need("<")
+        if self._depth == _DEEPEST:
+            raise self._refusal(f"expected at most {_DEEPEST} levels of nesting")
+        self._depth += 1
         found = inner[name]()
+        self._depth -= 1
         self.need(">")
         return found
 
@@ -95,8 +103,10 @@ class _Parser:
 
     def _error(self, expected: str) -> ValueError:
         word = self._words[self._place]
-        found = f"expected {expected}, found {repr(word) if word else 'the end'}"
-        return ValueError(f"{self._text!r} is not a type of a column: {found}")
+        return self._refusal(f"expected {expected}, found {repr(word) if word else 'the end'}")
+
+    def _refusal(self, why: str) -> ValueError:
+        return ValueError(f"{self._text!r} is not a type of a column: {why}")
 
     def _decimal(self) -> str:
         precision, scale = _DIGITS
@@ -106,7 +116,7 @@ class _Parser:
             self.need(")")
         if not scale <= precision <= _MOST_DIGITS or precision == 0:
             text = f"a decimal has 1 to {_MOST_DIGITS} digits, with those after the dot"
-            raise ValueError(f"{self._text!r} is not a type of a column: {text}")
+            raise self._refusal(text)
         return f"decimal({precision},{scale})"
 
     def _number(self) -> int:
@@ -130,7 +140,7 @@ class _Parser:
         names = {field["name"].lower() for field in fields}
         if len(names) < len(fields):
             text = "two fields have one name, whatever its case"
-            raise ValueError(f"{self._text!r} is not a type of a column: {text}")
+            raise self._refusal(text)
         return {"type": "struct", "fields": fields}
 
     def _field(self) -> dict[str, Any]:
