@@ -61,7 +61,10 @@ def is_data(value: object) -> TypeGuard[Data]:
 
 def bytes_of(data: Any) -> bytes:
     """Return a message as bytes; half of a surrogate pair in text, which UTF-8 lacks, is kept."""
-    return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+    if isinstance(data, str):
+        return data.encode("utf-8", "surrogatepass")
+    # Python makes bytes of numbers and lists too.
+    return bytes(data if isinstance(data, bytes) else memoryview(data))
 
 
 def too_deep(rule: str) -> Issue:

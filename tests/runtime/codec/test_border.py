@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -188,6 +189,7 @@ def test_too_deep_keeps_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_holds_no_bytes_is_a_mistake_of_the_caller(format: str, data: Any) -> None:
     """A message that is neither bytes nor text raises `TypeError`: it is no refusal."""
     codec = cw.codec(format)
-    for read in (codec.decode, codec.decode_all, codec.decode_key, codec.from_json, cw.detect):
+    reads = (codec.decode, codec.decode_all, codec.decode_key, codec.from_json, cw.detect)
+    for read in (*reads, partial(cw.explain, format=format), lambda data: cw.infer([data], format)):
         with pytest.raises(TypeError):
             read(data)
