@@ -222,13 +222,18 @@ class EncodeError(CodecError):
 _POINTER_HEAD: Final = 120
 _POINTER_TAIL: Final = 60
 _VALUE: Final = 60
+_BITS: Final = 2000
+"""Of integers that are shown as decimals; Python may refuse to write more than 640 digits."""
 
 
 class _Repr(reprlib.Repr):
-    """Shows what msgspec itself shows by its address."""
+    """Shows what msgspec shows by its address, and integers of any size."""
 
     def repr_Ext(self, value: Any, level: int) -> str:  # noqa: N802 - the name of the type
         return f"Ext({value.code}, {self.repr1(bytes(value.data), level - 1)})"
+
+    def repr_int(self, x: int, level: int) -> str:
+        return hex(x)[:_VALUE] if x.bit_length() > _BITS else super().repr_int(x, level)
 
 
 _repr = _Repr()

@@ -78,6 +78,14 @@ def test_values_nested_deep_are_shown_shortened() -> None:
     assert len(issue.sentence(show_values=True)) < 200
 
 
+def test_integers_of_more_digits_than_python_writes_are_shown_shortened() -> None:
+    """Their start is shown in hexadecimal, also within another value."""
+    for value in (16**5000, [16**5000]):
+        (issue,) = cw.validate({"msg": value}, format="aerospike-json")
+        assert "0x1000" in issue.sentence(show_values=True)
+        assert len(issue.sentence(show_values=True)) < 200
+
+
 def pickled(error: cw.CodecError) -> cw.CodecError:
     """Return what comes out of a pickled error."""
     again: cw.CodecError = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
