@@ -301,5 +301,13 @@ def write_parsed(obj: object, family: GeneratedFamily, wire: Wire) -> bytes:
     except RecursionError:
         issues = [too_deep(wire.rule)]
     except REFUSALS:
-        issues = [first_unencodable(obj, wire.holds)]
+        issues = [_unencodable(obj, wire)]
     raise EncodeError(family.format, issues)
+
+
+def _unencodable(obj: object, wire: Wire) -> Issue:
+    """Return the issue of a parsed message that cannot be written, and that may contain itself."""
+    try:
+        return first_unencodable(obj, wire.holds)
+    except RecursionError:
+        return too_deep(wire.rule)

@@ -148,6 +148,7 @@ def test_what_contains_itself() -> None:
     endless: dict[str, Any] = {}
     endless["a"] = endless
     assert refusal(endless).issues[0].code == "too-deep"
+    assert refusal({"\ud800": 1, **endless}).issues[0].code == "too-deep"
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
