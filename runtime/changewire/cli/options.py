@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
-from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 import typer
 
@@ -46,10 +46,10 @@ def _not_empty(value: Named) -> Named:
     """Refuse the value of an option without a character, as an unset variable of a shell gives."""
     if value == "":
         raise typer.BadParameter("expected text, found an empty one")
-    return utf8(value)
+    return cast("Named", utf8(value))
 
 
-def utf8(value: Named) -> Named:
+def utf8(value: Any) -> Any:
     """Refuse the value of an option, or one of several, that is not UTF-8."""
     if not is_utf8("".join(value or ())):
         raise typer.BadParameter("expected UTF-8 without zero bytes")
