@@ -15,10 +15,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 
 import nox
@@ -407,13 +408,18 @@ def pins_of(session: nox.Session, line: str) -> str:
 def with_pins(session: nox.Session, differing: Path) -> str:
     """Return a file with the versions of ``dev.txt``, but for those in another file."""
     pins = differing.read_text(encoding="utf-8").splitlines()
-    names = tuple(f"{pin.partition('==')[0]}==" for pin in pins if "==" in pin)
-    # Hashes are in indented lines below their pin.
-    common = re.split(r"\n(?=\S)", Path(PINS).read_text(encoding="utf-8").rstrip())
+    names = [pin.partition("==")[0] for pin in pins if "==" in pin]
     merged = Path(session.create_tmp(), "pins.txt")
-    lines = [pin for pin in common if not pin.startswith(names)]
-    merged.write_text("\n".join([*lines, *pins]), encoding="utf-8")
+    merged.write_text("\n".join([*pins_without(names), *pins]), encoding="utf-8")
     return str(merged)
+
+
+def pins_without(names: Iterable[str]) -> list[str]:
+    """Return the versions of ``dev.txt`` but for some packages."""
+    left_out = tuple(f"{name}==" for name in names)
+    # Hashes are in indented lines below their pin.
+    pins = re.split(r"\n(?=\S)", Path(PINS).read_text(encoding="utf-8").rstrip())
+    return [pin for pin in pins if not pin.startswith(left_out)]
 
 
 @nox.session
@@ -421,10 +427,13 @@ def lowest(session: nox.Session) -> None:
     """Run the main jobs, with Spark and without, on the oldest versions that are allowed."""
     install(session, groups=("lock",))
     oldest = Path(session.create_tmp(), "oldest.txt")
+    direct = map(name_of, [*PYPROJECT["project"]["dependencies"], *chain(*EXTRAS.values())])
+    # Others have the versions of ``dev.txt`` if they can: those of the file that is written.
+    oldest.write_text("\n".join(pins_without(direct)), encoding="utf-8")
     session.run(
         *("uv", "pip", "compile", "pyproject.toml", "--resolution=lowest-direct"),
         *(f"--extra={extra}" for extra in EXTRAS),
-        *(f"--output-file={oldest}", "--no-annotate", "--no-header", "--quiet", "--upgrade"),
+        *(f"--output-file={oldest}", "--no-annotate", "--no-header", "--quiet"),
     )
     install_wheel(session, tuple(EXTRAS), ("tests",), with_pins(session, oldest))
     files = [f"tests/{name}.py" for name in LOWEST]

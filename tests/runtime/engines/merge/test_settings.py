@@ -248,14 +248,9 @@ def test_a_table_that_cannot_be_made(spark: SparkSession, tmp_path: Path) -> Non
         assert reason in row["message"]
     assert lake.names() == ["u"]
     places = {n: one for n, one in lake.places.items() if n != "checkpoint"}
+    flags: dict[str, Any] = {"d.u": settings["d.flags"]}
     with pytest.raises(OutputError, match=r"flag}` : BOOLEAN don't support"):
-        cws.rebuild(
-            spark,
-            **places,
-            settings={"d.u": settings["d.flags"]},
-            row_schema="auto",
-            only_tables=["d.u"],
-        )
+        cws.rebuild(spark, **places, row_schema="auto", settings=flags, only_tables=["d.u"])
 
 
 def test_what_tables_of_iceberg_cannot_have(spark: SparkSession, tmp_path: Path) -> None:
