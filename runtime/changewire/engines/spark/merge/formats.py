@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, cast
 
@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 )
 
 from changewire.engines.by_table import MergedRows
-from changewire.engines.partitions import TIMES, Partition, delta_fault
+from changewire.engines.partitions import TIMES, Partition, delta_fault, layout_by
 from changewire.engines.settings import NONE, Settings
 from changewire.engines.spark.jvm import local_rows, log_size, source_rows
 from changewire.engines.spark.merge.constraints import identity_columns
@@ -34,7 +34,7 @@ from changewire.engines.typed.types import has_unsafe_names
 from changewire.tables.names import is_path
 
 _EXISTS: Final = "TABLE_OR_VIEW_ALREADY_EXISTS"
-_CLUSTERS: Final = ("DELTA_CLUSTER_", "DELTA_CLUSTERING_")
+_CANNOT_CLUSTER: Final = ("DELTA_CLUSTER_", "DELTA_CLUSTERING_")
 """How the conditions of errors begin if Delta cannot cluster a table by some columns."""
 
 _WIDENING: Final[Mapping[str, str]] = {"delta.enableTypeWidening": "true"}
@@ -101,15 +101,13 @@ class Delta:
         if not is_path(target):
             _make_namespace(spark, target)
         properties = {**settings.properties, **properties}
-        make = _clustered if settings.cluster_by else _created
-        if not make(spark, table, columns, self.name, {**mapping, **properties}, settings):
+        if not _created(spark, table, columns, self.name, {**mapping, **properties}, settings):
             if is_path(target):  # the folder may hold files of a commit that was not completed
                 writer = no_rows(spark, columns).write.format(self.name).mode("ignore")
                 writer = writer.partitionBy(*(one.column for one in settings.partition_by or ()))
                 writer.options(**mapping).save(target)
             if settings.cluster_by:
-                names = ", ".join(map(quoted, settings.cluster_by))
-                spark.sql(f"ALTER TABLE {table} CLUSTER BY ({names})")
+                spark.sql(f"ALTER TABLE {table}{_clusters(settings)}")
             set_properties(spark, table, properties)
 
     def evolve(self, spark: SparkSession, target: str, columns: StructType) -> None:
@@ -289,6 +287,10 @@ def set_properties(spark: SparkSession, identifier: str, properties: Mapping[str
     spark.sql(f"ALTER TABLE {identifier} SET TBLPROPERTIES ({_pairs(properties)})")
 
 
+def _clusters(settings: Settings) -> str:
+    return layout_by((), settings.cluster_by or ()).sql
+
+
 def _pairs(properties: Mapping[str, str]) -> str:
     return ", ".join(f"'{name}' = '{text}'" for name, text in properties.items())
 
@@ -296,7 +298,7 @@ def _pairs(properties: Mapping[str, str]) -> str:
 def cluster_fault(error: Exception) -> str | None:
     """Return the reason of an error if Delta cannot cluster a table; None for other errors."""
     condition = error.getCondition() if isinstance(error, AnalysisException) else None
-    is_one = condition is not None and condition.startswith(_CLUSTERS)
+    is_one = condition is not None and condition.startswith(_CANNOT_CLUSTER)
     return str(error).partition("\n")[0] if is_one else None
 
 
@@ -316,33 +318,19 @@ def _created(  # noqa: PLR0917 - a table, and what is asked of it
     settings: Settings,
 ) -> bool:
     """Whether a table was made, in one commit; not if it exists."""
-    writer = no_rows(spark, columns).writeTo(table).using(format)
+    rows = no_rows(spark, columns)
+    writer = rows.writeTo(table).using(format)
     if settings.partition_by:
         writer = writer.partitionedBy(*map(_partition, settings.partition_by))
     for key, value in properties.items():
         writer = writer.tableProperty(key, value)
-    return _is_new(writer.create)
-
-
-def _clustered(  # noqa: PLR0917 - a table, and what is asked of it
-    spark: SparkSession,
-    table: str,
-    columns: StructType,
-    format: str,
-    properties: Mapping[str, str],
-    settings: Settings,
-) -> bool:
-    """Whether a clustered table was made; Delta does not take clusters from a writer."""
-    names = ", ".join(map(quoted, settings.cluster_by or ()))
-    statement = f"CREATE TABLE {table} USING {format} CLUSTER BY ({names}) "
-    statement += f"TBLPROPERTIES ({_pairs(properties)}) AS SELECT * FROM "  # noqa: S608 - quoted
-    return _is_new(lambda: run_sql(spark, statement, no_rows(spark, columns)))
-
-
-def _is_new(make: Callable[[], Any]) -> bool:
-    """Whether a table was made; not if it exists."""
     try:
-        make()
+        if settings.cluster_by:  # Delta does not take these from a writer
+            head = f"CREATE TABLE {table} USING {format}{_clusters(settings)} "
+            head += f"TBLPROPERTIES ({_pairs(properties)}) AS SELECT * FROM "  # noqa: S608 - quoted
+            run_sql(spark, head, rows)
+        else:
+            writer.create()
     except AnalysisException as error:
         if error.getCondition() != _EXISTS:
             raise
