@@ -20,7 +20,8 @@ def check_has_key(target: str, keys: Sequence[str] | None, columns: Collection[s
     if lacking:
         raise OutputError(
             f"{target}: its key has the column {lacking[0]!r}, which it lacks: the column was "
-            "renamed or dropped, or a rebuild was killed. Rename it back, or rebuild the table"
+            "renamed or dropped, or a rebuild was killed. Rename it back; if it is gone, `rebuild` "
+            "with row_schema makes it again"
         )
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import write_deltalake
 
+from changewire.engines.adopted import check_has_key
 from changewire.engines.applied import KEYS, deletes_in, property_text
 from changewire.engines.changelog.shapes import Shape
 from changewire.engines.declared import MEDIA_TYPE
@@ -181,6 +182,7 @@ class Rebuild:
     ) -> Shape:
         """Return how the table has its rows afterwards."""
         if not self.has_new_columns:
+            check_has_key(target.name, table.keys, table.names)
             return shape_of(table)
         sources = sources_of(changes, facts_of(changes, with_truncates=False), self.options)
         names = {*others_of(table)}

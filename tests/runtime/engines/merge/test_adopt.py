@@ -58,6 +58,10 @@ def test_a_table_of_something_else_is_adopted(spark: SparkSession, tmp_path: Pat
         lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     with pytest.raises(OutputError, match="its key has the column 'id', which it lacks"):
         cws.verify(spark, **lake.places)
+    places = {name: one for name, one in lake.places.items() if name != "checkpoint"}
+    for rows_asked in (None, ROW):
+        with pytest.raises(OutputError, match="Rename it back"):
+            cws.rebuild(spark, **places, row_schema=rows_asked)
     spark.sql(f"ALTER TABLE {table} RENAME COLUMN number TO id")
     lake.apply_messages(spark, format="dataworks-json", row_schema=ROW, row_image="patch")
     assert [row["id"] for row in lake.table(spark, "t").collect()] == [1]

@@ -268,6 +268,8 @@ def test_a_rebuild_that_was_killed_is_made_again(tmp_path: Path) -> None:
     )
     with pytest.raises(OutputError, match=r"the column 'key', which it lacks: .* rebuild was"):
         sent(lake, 2, SECOND, row_schema="auto")
+    with pytest.raises(OutputError, match="`rebuild` with row_schema makes it again"):
+        cwd.rebuild(**lake.places)
     cwd.rebuild(**lake.places, row_schema="auto")
     sent(lake, 4, LATER, row_schema="auto")
     assert cwd.verify(**lake.places).to_pylist() == []

@@ -21,7 +21,7 @@ import changewire.delta as cwd
 from changewire.engines.errors import OutputError
 from changewire.engines.merge.log import LocalLog
 
-AWAY = 8  # seconds, for which delta-rs does not wait unless it is told to
+AWAY = 8  # seconds; by itself, delta-rs gives up after some five
 LAKE = f"s3://{BUCKET}/lake"
 PLACES: dict[str, Any] = {"log": f"{LAKE}/log", "target": f"{LAKE}/tables/{{table}}"}
 

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its usual name
 from pyspark.sql.types import StructField, StructType
 
+from changewire.engines.adopted import check_has_key
 from changewire.engines.applied import KEYS, deletes_in, property_text
 from changewire.engines.errors import OutputError
 from changewire.engines.options import Numbers, TableOptions
@@ -143,6 +144,7 @@ def rebuild(
             if row_schema is not None:
                 Replacing(one, table, there, how, given).replace(mine)
             else:
+                check_has_key(table.target, there.keys, there.columns.names)
                 there = _mended(spark, table, there)
                 shape = shape_of(there)
                 found = mine.rows(mine.effects(shape), shape)
@@ -316,6 +318,7 @@ class Replacing:
 
     def _there(self, changes: DataFrame, shape: Shape, others: Iterable[str]) -> DataFrame:
         """Return the columns of others, by the keys that rows have afterwards."""
+        check_has_key(self.target.name, self.there.keys, self.there.columns.names)
         before, texts = shape_of(self.there), F.explode(F.array("key", "before_key"))
         keys = changes.select(texts.alias("key")).where("key IS NOT NULL").distinct()
         fields = [StructField(_BEFORE, before.named_type), StructField(_AFTER, shape.named_type)]
