@@ -32,6 +32,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         places = settings(tmp_path_factory.mktemp("warehouse"))
         session = cws.session({**places, **SPARING, **INTERPRETED})
         session.sparkContext.setLogLevel("ERROR")
+        for form in ("short", "long"):  # else Java looks for the caller of each RDD
+            session.sparkContext.setLocalProperty(f"callSite.{form}", "tests")
         yield session
         session.stop()
 

@@ -45,6 +45,9 @@ SPARING: Final = {
     # No checksums of logs and checkpoints: each is one more file to create and to rename.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
+    # No stack trace of each column and each RDD for messages of errors.
+    "spark.sql.dataFrameQueryContext.enabled": "false",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # No texts of plans, and little of past queries, for pages that are not shown.
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.ui.retainedExecutions": "10",

@@ -30,11 +30,10 @@ def check_python(spark: SparkSession) -> None:
     if is_remote(spark):
         return
     context: Any = spark.sparkContext
-    sends_files = context._python_includes or context.getConf().get("spark.archives")  # noqa: SLF001
-    if sends_files or not str(context.master).startswith("local"):
+    if context._python_includes or not str(context.master).startswith("local"):  # noqa: SLF001
         return
     fault = _fault(str(context.pythonExec))
-    if fault is not None:
+    if fault is not None and not context.getConf().get("spark.archives"):
         raise StreamError(f"{fault}; {advice()}")
 
 
