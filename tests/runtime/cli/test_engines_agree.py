@@ -191,10 +191,9 @@ def test_a_repaired_file_is_read_again(spark: SparkSession, tmp_path: Path) -> N
 
     path, good = tmp_path / "in.jsonl", json.dumps(examples("write")[0]).encode()
     steps = [
-        ([good, b"{", b"[", b"oops"], (0, 4)),
-        ([b"[]", good, b"]", b"oops", good], (2, 3)),
-        ([b"[]", b"{", b"[", b"oops", good], (5, 0)),
-        ([b"[]", good, good, b"oops", good], (4, 1)),
+        ([good, b"{", b"[", b"oops", b"("], (0, 5)),
+        ([b"[]", good, b"]", b"oops", b")", good], (2, 4)),
+        ([b"[]", b"{", good, b"oops", b"(", good], (5, 1)),
     ]
     found: dict[str, list[Any]] = {}
     for engine in ENGINES:
@@ -208,16 +207,16 @@ def test_a_repaired_file_is_read_again(spark: SparkSession, tmp_path: Path) -> N
         log = [(row["number"], row["kind"], row["attempt"]) for row in rows(spark, output)]
         shown.append(sorted(log))
     assert found["python"] == found["spark"]
-    three = (3, 0, b"oops")
+    three, four = (3, 0, b"oops"), (4, 1, b")")
     assert found["python"] == [
-        [(1, 0, b"{"), (2, 0, b"["), three],
-        [(2, 1, b"]"), three],
-        [(2, 1, b"]"), three],
-        [three],
+        [(1, 0, b"{"), (2, 0, b"["), three, (4, 0, b"(")],
+        [(2, 1, b"]"), three, four],
+        [three, four],
         [
             *((0, "change", 0), (1, "change", 1), (1, "dead_letter", 0)),
             *((2, "change", 2), (2, "dead_letter", 0), (2, "dead_letter", 1)),
-            *((3, "dead_letter", 0), (4, "change", 0)),
+            *((3, "dead_letter", 0), (4, "dead_letter", 0), (4, "dead_letter", 1)),
+            (5, "change", 0),
         ],
     ]
 

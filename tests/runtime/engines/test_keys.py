@@ -48,7 +48,7 @@ FIRST = records(
     message("INSERT", 5, {"id": 4, "name": "doubled"}, **BARE),
     message("INSERT", 5, {"id": 4, "name": "doubled"}, **BARE),
     message("INSERT", 1, {"id": 1}, table="other", key=()),
-    message("INSERT", 1, {"id": 1, "name": "has a key"}),
+    message("INSERT", 1, {"id": 9, "name": "has a key"}, table="typed"),
     b"{",
     message("INSERT", 1, {"id": 1, "name": "a"}, table="typed"),
     message("INSERT", 2, {"id": "x", "name": "b"}, types=TEXTS, table="typed", key=()),
@@ -131,10 +131,10 @@ def test_keys_that_are_named_later(tmp_path: Path) -> None:
 
 
 def test_keys_that_are_named_later_in_spark(spark: SparkSession, tmp_path: Path) -> None:
-    """The same as without Spark."""
-    lake = Lake(tmp_path, lands_in_spark=True)
-    lake.send_records(FIRST)
-    lake.apply_messages(spark, format=FORMAT, row_schema=ROWS)
+    """The same as without Spark, which lands the changes first and makes tables of its own."""
+    elsewhere = f"{tmp_path}/elsewhere/{{table}}"
+    LocalLake(tmp_path).apply_records(FIRST, row_schema=ROWS, target=elsewhere)
+    lake = Lake(tmp_path)
     lake.send_records(LATER)
     lake.apply_messages(spark, format=FORMAT, row_schema=ROWS, key_columns=KEYS)
 
