@@ -187,12 +187,19 @@ assert "long" in [field["type"] for field in fields if field["metadata"]["commen
 """
 
 
-def test_a_new_operation_and_a_new_column_type_are_in_the_schemas(copy: Copy) -> None:
-    """Who adds an operation to a tag with its `x-op`, or a column type with its meaning, has both.
+@pytest.fixture(scope="module")
+def guide() -> dict[str, str]:
+    """Return the code of the guide by its language."""
+    found = in_sections("docs/guides/schemas.md", "Change a built-in format")
+    return {block.language: block.code for block in found}
 
-    Messages have changes of the operation and columns of the type; no code is written.
-    """
+
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory, guide: dict[str, str]) -> Copy:
+    """Make a copy with an operation, a column type and the guide's property, and generate."""
+    copy = copied(tmp_path_factory.mktemp("edited") / "copy")
     known = {"value": "INTEGER", "means": "integer", "column": "long", "description": "An integer."}
+    ((name, added),) = json.loads(guide["json"]).items()
 
     def with_operation(schema: Any) -> None:
         tag = schema["properties"]["op"]
@@ -201,31 +208,34 @@ def test_a_new_operation_and_a_new_column_type_are_in_the_schemas(copy: Copy) ->
     def with_type(schema: Any) -> None:
         schema["$defs"]["ColumnType"]["properties"]["type"]["x-values"].append(known)
 
-    for variant in ("ddl", "other"):
-        copy.change(f"schemas/dataworks_json/{variant}.json", with_operation)
-    copy.change("schemas/dataworks_json/message.json", with_type)
-    copy.python("-m", "changewire_codegen")
-    copy.python("-c", READ_COMMENT + READ_INTEGER)
-    table = copy.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
-    text = table.read_text("utf-8")
-    assert '"COMMENT":"ddl"' in text
-    assert '{"value":"INTEGER","means":"integer","column":"long"}' in text
-    changed = ("ddl", "other", "message")
-    assert copy.changed() == {f"schemas/dataworks_json/{variant}.json" for variant in changed}
-
-
-def test_the_guide_makes_a_column(copy: Copy) -> None:
-    """Who adds the guide's property reads its value in a typed column, as the guide prints it."""
-    guide = in_sections("docs/guides/schemas.md", "Change a built-in format")
-    code = {block.language: block.code for block in guide}
-    ((name, added),) = json.loads(code["json"]).items()
-
-    def edit(schema: Any) -> None:
+    def with_property(schema: Any) -> None:
         schema["properties"][name] = added
         schema["examples"].append({**schema["examples"][0], name: 1465491411815000})
 
-    copy.change(f"schemas/{FAMILY}/insert.json", edit)
+    for variant in ("ddl", "other"):
+        copy.change(f"schemas/dataworks_json/{variant}.json", with_operation)
+    copy.change("schemas/dataworks_json/message.json", with_type)
+    copy.change(f"schemas/{FAMILY}/insert.json", with_property)
     copy.python("-m", "changewire_codegen")
+    changed = {f"dataworks_json/{variant}" for variant in ("ddl", "other", "message")}
+    assert copy.changed() == {f"schemas/{one}.json" for one in (*changed, f"{FAMILY}/insert")}
+    return copy
+
+
+def test_a_new_operation_and_a_new_column_type_are_in_the_schemas(edited: Copy) -> None:
+    """Who adds an operation to a tag with its `x-op`, or a column type with its meaning, has both.
+
+    Messages have changes of the operation and columns of the type; no code is written.
+    """
+    edited.python("-c", READ_COMMENT + READ_INTEGER)
+    table = edited.folder / "generated" / "changewire_messages" / "dataworks_json" / "kernel.jsonl"
+    text = table.read_text("utf-8")
+    assert '"COMMENT":"ddl"' in text
+    assert '{"value":"INTEGER","means":"integer","column":"long"}' in text
+
+
+def test_the_guide_makes_a_column(edited: Copy, guide: dict[str, str]) -> None:
+    """Who adds the guide's property reads its value in a typed column, as the guide prints it."""
     lines = [json.dumps(one) for one in (message(ts_us=1465491411815000), message())]
-    copy.folder.joinpath("topic.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    assert copy.python("-c", code["python"]) == code["text"]
+    edited.folder.joinpath("topic.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    assert edited.python("-c", guide["python"]) == guide["text"]

@@ -152,6 +152,7 @@ def test_a_repaired_file_is_read_again(
     ]
 
 
+@SPARK_SELDOM
 def test_a_key_that_is_named_later_closes_changes_without_one(
     run: Callable[..., Ended], tmp_path: Path, engine: str
 ) -> None:
@@ -439,6 +440,7 @@ def test_types_of_no_table_are_reported(
     assert report["unmatched"] == [{"option": "row_schema", "names": ["d.t"], "tables": ["t"]}]
 
 
+@SPARK_SELDOM
 def test_some_tables_are_chosen(
     cli: Cli,
     tmp_path: Path,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
-from tests.runtime.engines.merge.lake import Lake, lake_in, one_by_one
+from tests.runtime.engines.merge.lake import Lake, lake_in
 from tests.runtime.engines.merge.messages import message, records
 from tests.runtime.engines.merge.test_histories import cut
 from tests.runtime.engines.merge_local.lake import Lake as LocalLake
@@ -96,29 +96,33 @@ def test_a_log_is_compacted_and_cleaned_up(spark: SparkSession, tmp_path: Path) 
     """
     lake, progress = Lake(tmp_path), tmp_path / "checkpoint" / "tables"
     early = tmp_path / "early"
-    for numbers in ((0,), (1, 2)):
-        for number in numbers:
-            lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
-        lake.apply_messages(spark, format=FORMAT)
-        if not early.exists():
-            shutil.copytree(progress, early)
+    for number in range(2):
+        lake.send_records(records(message("INSERT", 1, {"id": number}), start=number))
+    lake.apply_messages(spark, format=FORMAT)
+    shutil.copytree(progress, early)
     log, place = lake.places["log"], f"delta.`{lake.places['log']}`"
     spark.sql(f"OPTIMIZE {place}")
     spark.sql(f"DELETE FROM {place} WHERE offset = 0")  # noqa: S608 - a path of ours
-    with changed(spark, {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}):
-        spark.sql(f"VACUUM {place} RETAIN 0 HOURS")
-    lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
+    clean_up(log)
+    lake.send_records(records(message("INSERT", 1, {"id": 2}), start=2))
     (counts,) = lake.apply_messages(spark, format=FORMAT)
-    assert (counts["inserted"], lake.table(spark, "t").count()) == (1, 4)
+    assert (counts["inserted"], len(lake.rows(spark, "t"))) == (1, 3)
     shutil.rmtree(progress)
     early.rename(progress)
+    DeltaTable(log).optimize.compact()
+    clean_up(log)
     with pytest.raises(cws.OutputError, match=r"run `rebuild`, then delete the folder `tables`"):
         lake.apply_messages(spark, format=FORMAT)
     cws.rebuild(spark, log, target=lake.places["target"])
     shutil.rmtree(progress)
-    lake.send_records(records(message("INSERT", 1, {"id": 4}), start=4))
+    lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
     lake.apply_messages(spark, format=FORMAT)
-    assert lake.table(spark, "t").count() == 4
+    assert {row["id"] for row in lake.json_rows(spark, "t")} == {1, 2, 3}
+
+
+def clean_up(log: str) -> None:
+    """Remove the files that the newest version of a log lacks."""
+    DeltaTable(log).vacuum(0, dry_run=False, enforce_retention_duration=False)
 
 
 def test_a_new_target_gets_rows_whose_snapshots_expired(
@@ -161,14 +165,12 @@ def test_times_are_for_any_reader(spark: SparkSession, tmp_path: Path) -> None:
     values = [message("INSERT", 1, {"id": 1, "until": 253_402_214_400_000}, types=kinds)]
     values += [message("INSERT", 2, {"id": 2, "until": None}, types=kinds)]
     with changed(spark, {"spark.sql.parquet.outputTimestampType": "INT96"}):
-        for number, value in enumerate(values):
-            lake.send_records(records(value, start=number))
-        with one_by_one("delta"):
-            lake.apply_messages(spark, format=FORMAT, row_schema=UNTIL)
+        lake.send_records(records(*values))
+        lake.apply_messages(spark, format=FORMAT, row_schema=UNTIL)
         cws.rebuild(spark, lake.places["log"], target=lake.places["target"])
     files = [*tmp_path.glob("log/*.parquet"), *tmp_path.glob("tables/t/*.parquet")]
     stored = {column.physical_type for file in files for column in columns_of(file)}
-    assert len(files) > 4
+    assert len(files) >= 3
     assert "INT96" not in stored
     found = DeltaTable(str(tmp_path / "tables" / "t")).to_pyarrow_table().to_pylist()
     assert {str(row["until"]) for row in found} == {"9999-12-31 00:00:00+00:00", "None"}
@@ -206,7 +208,7 @@ def test_both_queries_run_side_by_side(spark: SparkSession, tmp_path: Path) -> N
         query.processAllAvailable()
         lake.send_records(records(message("INSERT", 1, {"id": 2}), start=2))
         query.processAllAvailable()
-        assert lake.table(spark, "t").count() == 2
+        assert len(lake.rows(spark, "t")) == 2
         assert query.isActive
         assert query.exception() is None
         assert not query.awaitTermination(1)
