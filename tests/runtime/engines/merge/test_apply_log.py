@@ -19,6 +19,7 @@ from tests.runtime.engines.merge_local.test_histories import cut as cut_once
 from tests.runtime.tables.histories import in_tables
 from tests.runtime.tables.model import Content, filled, tables_of
 
+import changewire.delta as cwd
 import changewire.spark as cws
 from changewire.engines.options import AVAILABLE_NOW
 from changewire.engines.spark.session import changed
@@ -113,7 +114,7 @@ def test_a_log_is_compacted_and_cleaned_up(spark: SparkSession, tmp_path: Path) 
     clean_up(log)
     with pytest.raises(cws.OutputError, match=r"run `rebuild`, then delete the folder `tables`"):
         lake.apply_messages(spark, format=FORMAT)
-    cws.rebuild(spark, log, target=lake.places["target"])
+    cwd.rebuild(log, target=lake.places["target"])
     shutil.rmtree(progress)
     lake.send_records(records(message("INSERT", 1, {"id": 3}), start=3))
     lake.apply_messages(spark, format=FORMAT)
