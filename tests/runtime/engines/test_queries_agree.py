@@ -157,7 +157,7 @@ def of_no_target(refusals: pa.Table) -> pa.Table:
     return refusals.set_column(place, "target", pa.nulls(len(refusals), pa.string()))
 
 
-TABLES = {False: ("d.u",), True: ("d.t", f"d.{HOSTILE}", "d", "d.nowhere")}
+TABLES = {False: ("d.u", "other.t"), True: ("d.t", f"d.{HOSTILE}", "d", "d.nowhere")}
 """Tables that are asked for without truncates, and with them."""
 
 KEYS = {"d.t": (3, 5, "x"), "d.u": (3,), f"d.{HOSTILE}": (1,)}
