@@ -115,8 +115,7 @@ PATCHED = Case(
     batches=[
         [flat(1, 1, a=1, b="x", c=[1])],
         [flat(1, 2, a="one", b={"no": "text"})],
-        [flat(1, 3, b="z"), flat(2, 1, a="two", A=3)],
-        [flat(2, 2, a=7)],
+        [flat(1, 3, b="z"), flat(2, 1, a="two", A=3), flat(2, 2, a=7)],
     ],
     table="users",
     columns={**KEYS, "a": "bigint", "b": "string", "c": "string"},
@@ -126,12 +125,6 @@ PATCHED = Case(
     ],
     options={"row_image": "patch"},
 )
-
-WIDE = {
-    f"bin-{n}": (("int", "bigint", n), ("float", "double", n + 0.5), ("str", "string", "x"))[n % 3]
-    for n in range(200)
-}
-"""Type, column and value of many bins of one record."""
 
 BINS = Case(
     name="bins of all types; bytes are not text, and text is not bytes",
@@ -143,7 +136,6 @@ BINS = Case(
                 *(("t", "bool", True), ("y", "blob", "AAEC"), ("l", "list", [1, "a"])),
                 *(("m", "map", {"k": 1}), ("g", "geojson", {"type": "Point"})),
             ),
-            write(3, 1, *((name, kind, value) for name, (kind, _, value) in WIDE.items())),
         ],
         [
             write(1, 2, ("y", "str", "AAEC"), ("s", "blob", "AAEC"), ("f", "int", 3)),
@@ -161,13 +153,26 @@ BINS = Case(
         "l": "string",
         "m": "string",
         "g": "string",
-        **{name: column for name, (_, column, _) in WIDE.items()},
     },
     rows=[
         (row(1, f=3.0), {"y": "AAEC", "s": "AAEC"}),
         (row(2, y=b"\xff", f="NaN"), {"i": 1.5}),
-        (row(3, **{name: value for name, (_, _, value) in WIDE.items()}), None),
     ],
+)
+
+MANY = {
+    f"bin-{n}": (("int", "bigint", n), ("float", "double", n + 0.5), ("str", "string", "x"))[n % 3]
+    for n in range(200)
+}
+"""Type, column and value of many bins of one record."""
+
+WIDE = Case(
+    name="many bins of one record",
+    format="aerospike-json",
+    batches=[[write(3, 1, *((name, kind, value) for name, (kind, _, value) in MANY.items()))]],
+    table="users",
+    columns={**KEYS, **{name: column for name, (_, column, _) in MANY.items()}},
+    rows=[(row(3, **{name: value for name, (_, _, value) in MANY.items()}), None)],
 )
 
 GIVEN = Case(
@@ -244,7 +249,7 @@ DELETED = Case(
     options={"deletes": "flag"},
 )
 
-CASES = (FLAT, PATCHED, BINS, GIVEN, ALONE, DELETED)
+CASES = (FLAT, PATCHED, BINS, WIDE, GIVEN, ALONE, DELETED)
 
 
 def _comparable(value: Any) -> Any:
