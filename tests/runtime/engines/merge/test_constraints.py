@@ -71,26 +71,23 @@ def test_a_table_with_constraints_takes_what_they_allow(
             message("INSERT", 1, {"id": 2, **GOOD}),
             message("UPDATE_AFTER", 2, {"id": 3, **GOOD, "amount": 0}),
             *(message("INSERT", 1, {"id": 10 + n, **GOOD, **one}) for n, one in enumerate(BAD)),
-            message("INSERT", 1, {"id": 1, "amount": 1}, table="other"),
             message("UPDATE_BEFOR", 2, None, before={"id": 2, **GOOD}),
         )
     )
-    lake.apply_messages(spark, format=FORMAT, row_schema={"t": row, "*": "json"})
+    lake.apply_messages(spark, format=FORMAT, row_schema=row)
     assert [(one["offset"], named(one)) for one in lake.refusals(spark)] == REFUSED
     columns = ("id", "amount", "name", "code", "note", "doubled")
     rows = [(1, 6, "new", "ab ", "kept", 12), (2, 6, "new", "ab ", "none", 12)]
     assert content(lake, spark, columns) == rows
-    assert lake.table(spark, "other").count() == 1
     places = {"target": lake.places["target"]}
-    only: dict[str, Any] = {"only_tables": ["d.t"], "deletes": "remove"}
-    assert not verify(spark, lake.places["log"], **only, **places).count()
+    assert not verify(spark, lake.places["log"], **places).count()
     spark.sql(f"DELETE FROM delta.`{place}` WHERE id = 2")  # noqa: S608 - a path of the test
     rebuild(spark, lake.places["log"], tables=["t"], **places)
     assert content(lake, spark, columns) == rows
     # A patch is refused by what its row would be, as in a batch of its own.
     sent = (message("UPDATE_AFTER", 5 + n, {"id": 1, **one}) for n, one in enumerate(PATCHES))
     lake.send_records(records(*sent, start=20))
-    lake.apply_messages(spark, format=FORMAT, row_schema={"t": row, "*": "json"}, row_image="patch")
+    lake.apply_messages(spark, format=FORMAT, row_schema=row, row_image="patch")
     assert [one["offset"] for one in lake.refusals(spark)][-2:] == [21, 23]
     assert content(lake, spark, columns)[0] == (1, 9, "a", "c  ", "kept", 18)
     lake.send_records(records(message("DELETE", 20, {"id": 1}), start=30))
@@ -125,25 +122,23 @@ def test_a_constraint_of_a_running_table_ends_nothing(spark: SparkSession, tmp_p
 
     types = {"json": "json", "*": "embedded"}
     lake.send_records(records(send("t", 10, one), send("json", 10, one)))
-    sent = [*(send(name, 11, two) for name in ("t", "json")), send("t", 12, bad)]
-    sent += [send("json", 12, bad), send("u", 14, {"id": 9, "v": "x", "amount": 9})]
+    sent = [send("t", 12, bad), send("json", 11, two), send("json", 12, bad)]
+    sent.append(send("u", 14, {"id": 9, "v": "x", "amount": 9}))
     lake.send_records(records(*sent, start=2))
-    lake.send_records(records(send("t", 13, {**bad, "amount": 0}), start=7))
     with one_by_one("delta"):
         lake.apply_messages(spark, format=FORMAT, row_schema=types, notice=constrain)
     assert [(one["offset"], named(one)) for one in lake.refusals(spark)] == [
+        (2, "positive"),
         (4, "positive"),
-        (5, "positive"),
-        (7, "positive"),
     ]
-    assert content(lake, spark, ("id", "v", "amount")) == [(1, "one", 10), (2, "two", 20)]
-    assert [lake.table(spark, name).count() for name in ("json", "u")] == [2, 1]
-    lake.send_records(records(send("t", 14, {**bad, "amount": 1}), start=8))
+    assert content(lake, spark, ("id", "v", "amount")) == [(1, "one", 10)]
+    assert [len(lake.rows(spark, name)) for name in ("json", "u")] == [2, 1]
+    lake.send_records(records(send("t", 14, {**bad, "amount": 1}), start=6))
     with pytest.raises(OutputError, match=r"NULL in all columns .* the constraint positive"):
         lake.apply_messages(spark, format=FORMAT, row_schema=types, deletes="flag")
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.long)])
 def test_columns_that_nothing_names_and_not_null(
     spark: SparkSession, tmp_path: Path, table_format: str
 ) -> None:
@@ -188,8 +183,10 @@ def test_columns_that_nothing_names_and_not_null(
     assert content(lake, spark, (*columns, "more")) == [(1, "v", "own", "n", 1)]
     schema = lake.table(spark, "t").schema
     assert [schema[name].nullable for name in columns] == [False, False, True, False]
-    places: dict[str, Any] = {"target": lake.places["target"], "table_format": table_format}
     assert lake.faults(spark) == []
+    if table_format == "delta":  # where a table with more constraints is made anew
+        return
+    places: dict[str, Any] = {"target": lake.places["target"], "table_format": table_format}
     rebuild(spark, lake.places["log"], **places)
     assert content(lake, spark, (*columns, "more")) == [(1, "v", "own", "n", 1)]
 
