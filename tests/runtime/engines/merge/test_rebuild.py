@@ -89,6 +89,11 @@ def made_earlier(spark: SparkSession, lake: Lake, name: str = "users") -> None:
     writer.save(str(lake.tables / name))
 
 
+def by_key(spark: SparkSession, lake: Lake) -> list[dict[str, Any]]:
+    """Return the rows of JSON text of the table by their key."""
+    return sorted(lake.rows(spark, "users"), key=lambda row: str(row["key"]))
+
+
 @FORMATS
 def test_text_becomes_columns_and_columns_text(
     spark: SparkSession, tmp_path: Path, table_format: str
@@ -96,7 +101,7 @@ def test_text_becomes_columns_and_columns_text(
     """Rows are as if the table had always had them so, and runs with this `row_schema` go on."""
     lake = lake_in(table_format, spark, tmp_path)
     sent(spark, lake, FIRST + SECOND)
-    as_text = lake.table(spark, "users").orderBy("key").collect()
+    as_text = by_key(spark, lake)
     rebuilt(spark, lake, row_schema={"users": "auto", "*": "json"})
     assert rows_in(spark, lake, USERS) == AUTO
     with pytest.raises(OutputError, match=r"rows are columns, and .* asks for JSON text; `reb"):
@@ -107,7 +112,7 @@ def test_text_becomes_columns_and_columns_text(
     rebuilt(spark, lake, row_schema="json")
     assert properties_of(spark, identifier(lake))["changewire.columns"] == ""
     sent(spark, lake, [flat(0, 1, a=1)])
-    (_, *found) = lake.table(spark, "users").orderBy("key").collect()
+    (_, *found) = by_key(spark, lake)
     assert [found[0], found[2]] == [as_text[0], as_text[2]]
     assert json.loads(found[1]["row"])["price"] == "9.99"
 
@@ -148,7 +153,7 @@ def test_what_does_not_fit_stops_a_rebuild(spark: SparkSession, tmp_path: Path) 
     """The table is as it was: no row is left out, unless its value is kept as rescued."""
     lake = Lake(tmp_path)
     sent(spark, lake, [*FIRST, flat(3, 1, a="text")])
-    before = lake.table(spark, "users").collect()
+    before = lake.rows(spark, "users")
     misfit = r"users: 1 changes .* such as wrong-type: /after/a: .*was \(misfits='rescue' keeps"
     with pytest.raises(OutputError, match=misfit):
         cws.rebuild(spark, **places(lake), row_schema=TYPE)
@@ -157,7 +162,7 @@ def test_what_does_not_fit_stops_a_rebuild(spark: SparkSession, tmp_path: Path) 
         cws.rebuild(spark, **places(lake), row_schema=of_key)
     with pytest.raises(ValueError, match="`numbers` is for `row_schema`"):
         cws.rebuild(spark, **places(lake), numbers="refuse")
-    assert lake.table(spark, "users").collect() == before
+    assert lake.rows(spark, "users") == before
     rebuilt(spark, lake, row_schema=TYPE, misfits="rescue")
     assert rows_in(spark, lake, USERS)[2][1] == {"a": "text"}
     assert "refused" not in sent(spark, lake, LATER, row_schema=TYPE, misfits="rescue")
@@ -246,14 +251,14 @@ def test_columns_of_others_stay(
     with pytest.raises(OutputError, match=r"earlier version made it, and .*rebuild mends it"):
         lake.apply_messages(spark, row_schema=made, **how)
     cws.rebuild(spark, **places(lake), row_schema=row_schema)
-    (noted,) = lake.table(spark, "t").where("note = 'mine'").collect()
-    assert noted.asDict().get("id", 1) == 1
+    (noted,) = (one for one in lake.rows(spark, "t") if one["note"] == "mine")
+    assert noted.get("id", 1) == 1
     assert lake.faults(spark) == []
     lake.send_records(
         records(message("INSERT", 3, rows[1], types=types, key=("id", "day")), start=10)
     )
     lake.apply_messages(spark, row_schema=row_schema or made, **how)
-    (noted,) = lake.table(spark, "t").where("note IS NOT NULL").collect()
+    (noted,) = (one for one in lake.rows(spark, "t") if one["note"] is not None)
     assert (noted["note"], noted[COLUMN]["major"]) == ("mine", 3)
 
 
