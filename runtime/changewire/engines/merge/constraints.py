@@ -134,7 +134,7 @@ def rules_after(
 
 
 def padded(rows: pa.Table, table: DeltaTable) -> pa.Table:
-    """Return rows with the blanks that values of CHAR have, as Spark writes them."""
+    """Return rows with the blanks that values of CHAR have, as Spark reads them."""
     for field in _fields(table):
         kind, length = _length(field)
         number = rows.schema.get_field_index(field["name"])
