@@ -56,11 +56,11 @@ CODE = "".join(
 )
 
 
+@pytest.mark.usefixtures("spark")
 def test_the_job_of_the_page_runs(
-    spark: SparkSession, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The script applies the topic, and who waits for it hears of its batch."""
-    assert spark is not None
     create(kafka, tmp_path.name)
     values = [json.dumps(message).encode() for message in examples("write")[1:3]]
     position = Position(topic=tmp_path.name, partition=0)
