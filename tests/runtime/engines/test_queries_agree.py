@@ -157,9 +157,6 @@ def of_no_target(refusals: pa.Table) -> pa.Table:
     return refusals.set_column(place, "target", pa.nulls(len(refusals), pa.string()))
 
 
-TABLES = {False: ("d.u", "other.t"), True: ("d.t", f"d.{HOSTILE}", "d", "d.nowhere")}
-"""Tables that are asked for without truncates, and with them."""
-
 KEYS = {"d.t": (3, 5, "x"), "d.u": (3,), f"d.{HOSTILE}": (1,)}
 
 
@@ -185,10 +182,16 @@ def agree(spark: SparkSession, name: str, log: str, **options: Any) -> None:
     assert rows_of(found, names) == rows_of(expected, names), (name, options)
 
 
-@pytest.mark.parametrize("truncates", [False, True])
-def test_rows_and_versions(spark: SparkSession, log: str, *, truncates: bool) -> None:
+@pytest.mark.parametrize(
+    ("truncates", "tables"),
+    [(False, ("d.u", "other.t")), (True, ("d.t", f"d.{HOSTILE}", "d", "d.nowhere"))],
+    ids=["without", "with"],
+)
+def test_rows_and_versions(
+    spark: SparkSession, log: str, tables: tuple[str, ...], *, truncates: bool
+) -> None:
     """`current`, `history` and `trace` are the same, with truncates and without."""
-    for table in TABLES[truncates]:
+    for table in tables:
         # The rows of now are the versions that have not ended.
         for name in ("current", "history") if table in KEYS else ("history",):
             agree(spark, name, log, table=table, apply_truncates=truncates)

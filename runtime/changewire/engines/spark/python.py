@@ -22,7 +22,7 @@ def check_python(spark: SparkSession) -> None:
     """Refuse a session on this machine whose workers run a Python that lacks changewire.
 
     Spark would report a missing module, in a traceback. Machines of a cluster are not looked at,
-    and neither are sessions that send files to their workers.
+    and no session is refused that sends files to its workers.
 
     Raises:
         StreamError: The Python lacks changewire, or has another version.

@@ -35,6 +35,7 @@ STEPS: dict[str, tuple[Any, str, int, bool]] = {
 """Class and method of each step, which call of it fails, and whether it does nothing before."""
 
 NAMES = ("T", "u")
+"""Tables that take the changes; the name of a third differs from the first in case only."""
 
 EARLY = [
     *("before the log", "after the log", "before a table is made"),
